@@ -1,0 +1,73 @@
+// Operators: what a model does to one micro-batch, as shapes and counts.
+//
+// An operator is one call of a framework: a matrix product, an attention core, a convolution, a
+// recurrent layer, or a pass over memory (element-wise, norm, softmax, pooling, embedding, loss). It
+// carries what its time, its memory and its gradients follow from, for the micro-batch that the model
+// was built for; it knows nothing about devices. FLOPs count a multiply-add as two; passes over memory
+// count elements read plus elements written, so that the bytes follow from the precision.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/units.h"
+
+namespace foretrain::models {
+
+struct GemmShape {  // `batch` independent products (m×k)·(k×n)
+  std::int64_t batch = 1, m = 0, n = 0, k = 0;
+};
+struct ConvolutionShape {
+  std::int64_t batch = 0, in_channels = 0, height = 0, width = 0;  // input
+  std::int64_t out_channels = 0, kernel_height = 0, kernel_width = 0;
+  std::int64_t stride_height = 1, stride_width = 1;
+  std::int64_t out_height = 0, out_width = 0;
+  std::int64_t groups = 1;
+};
+struct AttentionShape {  // the score·softmax·value core, without projections
+  std::int64_t batch = 0, heads = 0, query_length = 0, key_length = 0, head_dimension = 0;
+  bool causal = false;
+};
+struct RecurrentShape {  // one layer, all time steps; gates: LSTM 4, GRU 3, plain 1
+  std::int64_t batch = 0, steps = 0, input = 0, hidden = 0, directions = 1, gates = 4;
+};
+struct MemoryShape {  // a pass over memory
+  double elements_read = 0, elements_written = 0;
+};
+using Shape = std::variant<GemmShape, ConvolutionShape, AttentionShape, RecurrentShape, MemoryShape>;
+
+// What kind of work a pass over memory is (efficiency and fusing differ); for other shapes it is implied.
+enum class OperatorKind { gemm, convolution, attention, recurrent, elementwise, normalization, softmax, pooling, embedding, loss };
+[[nodiscard]] const char* to_string(OperatorKind kind);
+[[nodiscard]] const std::vector<std::string>& operator_kind_names();
+
+struct ParameterTensor {
+  std::string name;
+  std::vector<std::int64_t> shape;
+  [[nodiscard]] std::int64_t elements() const;
+};
+
+struct Operator {
+  std::string name;
+  OperatorKind kind = OperatorKind::elementwise;
+  Shape shape;
+  std::vector<ParameterTensor> parameters;  // trained by this operator; a tied tensor stands with its first user
+  double saved_elements = 0;                // kept from forward to backward (its inputs or outputs, once)
+  double output_elements = 0;
+  bool needs_input_gradient = true;  // false for the first operator of a model
+  double kernels_forward = 1;        // kernels a framework launches without fusing
+  double kernels_backward = 2;
+  double sequential_steps = 0;  // dependent steps inside (a CTC loss over time); recurrent layers have theirs in the shape
+};
+
+// FLOPs of one direction. Backward of products: gradient by input (if needed) and by weight.
+[[nodiscard]] Flops forward_flops(const Operator& op);
+[[nodiscard]] Flops backward_flops(const Operator& op);
+// Elements read plus written, once through.
+[[nodiscard]] double forward_elements(const Operator& op);
+[[nodiscard]] double backward_elements(const Operator& op);
+[[nodiscard]] std::int64_t parameter_count(const Operator& op);
+
+}  // namespace foretrain::models

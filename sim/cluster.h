@@ -1,0 +1,28 @@
+// Cluster: the machine of the catalogue with the user's changes, times a number of nodes.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "calibrate/catalogue.h"
+#include "sim/scenario.h"
+
+namespace foretrain::sim {
+
+struct Cluster {
+  calibrate::Machine machine;  // resolved: the user's fields applied
+  const calibrate::Device* device = nullptr;
+  const calibrate::NetworkKind* network = nullptr;  // null while there is one node
+  double network_achieved_fraction = 1.0;
+  bool achieved_fraction_given = false;
+  int gpus = 1;
+  int nodes = 1;             // ceil(gpus / machine.gpus); the last node may be partly used
+  int nodes_per_leaf = 0;    // 0 = non-blocking fabric
+  double oversubscription = 1.0;
+  std::vector<std::string> warnings;  // retired machine and its successor, assumed rates
+};
+
+// Throws Error where something needed is missing (a network rate for several nodes) or impossible.
+[[nodiscard]] Cluster resolve_cluster(const ClusterChoice& choice, const calibrate::Catalogue& catalogue);
+
+}  // namespace foretrain::sim

@@ -1,0 +1,31 @@
+// Replay: runs a job on SimGrid and returns its timeline.
+//
+// SimGrid is the clock and the max-min fluid network; programs, streams and collectives are ours.
+// Activities are created when ready; compute, host work and latencies are timers, communication is flows
+// over zero-latency links. One process may replay any number of jobs, one at a time (SimGrid is not
+// thread-safe); every timeline starts at zero.
+#pragma once
+
+#include "base/parameter.h"
+#include "sim/collectives.h"
+#include "sim/job.h"
+#include "sim/timeline.h"
+
+namespace foretrain::sim::engine {
+
+enum class Fidelity {
+  analytic,  // a collective is one event of its contention-free time
+  fluid,     // latency, then one flow per hop, sharing links max-min (the default)
+  steps,     // every step of the ring as flows of its own (tests)
+};
+
+struct ReplayOptions {
+  Fidelity fidelity = Fidelity::fluid;
+  const Draw* draw = nullptr;  // multipliers of time per parameter; none = all 1
+};
+
+// Throws Error (ExitCode::failed) naming who waits for what when the program is stuck: ranks that
+// never meet in a collective, or communicators that the job has no group for.
+[[nodiscard]] Timeline replay(const Job& job, const CollectiveCosts& costs, const ReplayOptions& options = {});
+
+}  // namespace foretrain::sim::engine

@@ -1,0 +1,78 @@
+// Prediction: the answer about one scenario; Decision: the answer about many.
+//
+// Plain structs that reports write and studies fill. Every number is a Quantity with interval and
+// provenance.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/parameter.h"
+#include "base/quantity.h"
+#include "sim/scenario.h"
+
+namespace foretrain::sim {
+
+using NamedQuantity = std::pair<std::string, Quantity>;
+
+struct MemoryAnswer {
+  std::vector<NamedQuantity> parts;  // parameters, gradients, optimizer, activations, buckets, workspace, framework
+  Quantity total, capacity;
+  bool fits = true;
+  std::string advice;  // when it does not fit: the largest category and the smallest change that fits
+};
+
+// One uncertain number and what it means for this answer.
+struct ParameterShare {
+  Parameter parameter;
+  double critical_seconds = 0;  // of the step's critical path
+};
+
+// One line of `explain`: a term of the step.
+struct Term {
+  std::string name;      // "layer3.conv2 forward", "all-reduce bucket 4"
+  std::string group;     // "forward", "backward", "optimizer", "all_reduce", "launch", "input"
+  double seconds = 0;    // busy time in one step
+  std::string formula;
+  std::string provenance;  // "measured", "interpolated", …
+  std::string source;
+};
+
+struct Prediction {
+  Quantity step_time, throughput, speedup, efficiency;
+  std::vector<NamedQuantity> breakdown;  // sums to step_time
+  MemoryAnswer memory;
+  Quantity cost_per_hour, cost, energy;  // cost and energy: per epoch, or per million samples without a dataset size
+  Quantity epoch_time, run_time;         // unknown without dataset_samples / epochs
+  std::int64_t data_parallel = 1, accumulation = 1, global_batch = 0, nodes = 1;
+  std::string binding;                   // what holds the step: "kernel launches", "gradient all-reduce", "input pipeline", …
+  std::vector<ParameterShare> parameters;  // on the critical path, largest effect first
+  std::vector<Term> terms;                 // filled when asked (explain)
+  std::vector<std::string> warnings;       // extrapolating, retired machine, assumed rates
+  bool extrapolating = false;
+  std::uint64_t events = 0;
+};
+
+struct AlternativeAnswer {
+  std::string name;
+  Scenario scenario;
+  Prediction prediction;
+  double gain = 1.0;                 // throughput over the base's
+  Quantity gain_interval;            // with shared draws
+  double odds_faster_than_base = 0;  // probability that it is faster
+  Quantity independent_runs;         // throughput of as many independent one-GPU runs together (several GPUs only)
+};
+
+struct Decision {
+  std::string answer;   // "Yes", "No" or "It depends"
+  std::string verdict;  // the sentence(s); begins with `answer`
+  int recommended = -1; // index into alternatives; -1 = stay with the base
+  std::vector<std::string> reasons;       // what the bigger one buys and costs, what binds
+  std::vector<std::string> change_first;  // what to change before buying anything
+  AlternativeAnswer base;
+  std::vector<AlternativeAnswer> alternatives;
+};
+
+}  // namespace foretrain::sim

@@ -1,0 +1,59 @@
+// Topology: a cluster as links with capacities, and the links each hop crosses.
+//
+// Links are directed. Each GPU has a port into what joins the GPUs of its node (NVSwitch, NVLink pair,
+// NVLink mesh, PCIe), PCIe switches have uplinks, each NIC has both directions, each leaf switch has an
+// aggregate up- and downlink when the fabric is oversubscribed. Routes are arithmetic: no table grows
+// with ranks². Capacities are what large transfers achieve, each tied to its parameter. Only nodes in
+// use are built.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/parameter.h"
+#include "base/units.h"
+#include "sim/cluster.h"
+
+namespace foretrain::sim {
+
+struct Link {
+  BytesPerSecond capacity;
+  ParameterId parameter;
+  std::uint32_t kind = 0;  // index into Topology::link_kinds(): "NVLink port out", "NIC in", …
+};
+
+struct LinkUse {
+  std::uint32_t link = 0;
+  std::uint32_t weight = 1;  // capacity that one unit of rate takes; more than 1 only in folded jobs
+  friend bool operator==(LinkUse, LinkUse) = default;
+};
+using Route = std::vector<LinkUse>;
+
+class Topology {
+ public:
+  // `intra_bandwidth` / `inter_bandwidth` parameters are added to `parameters`.
+  Topology(const Cluster& cluster, ParameterTable& parameters);
+
+  [[nodiscard]] const std::vector<Link>& links() const { return links_; }
+  [[nodiscard]] const std::vector<std::string>& link_kinds() const { return link_kinds_; }
+  [[nodiscard]] int node_of(int rank) const { return rank / gpus_per_node_; }
+  [[nodiscard]] int gpus_per_node() const { return gpus_per_node_; }
+  [[nodiscard]] int nics_per_node() const { return nics_per_node_; }
+  // NICs (0…nics_per_node-1) next to the GPU `rank`; every GPU has at least one, several GPUs may share one.
+  [[nodiscard]] std::vector<int> nics_of(int rank) const;
+
+  // GPU to GPU inside one node.
+  [[nodiscard]] Route intra_node_route(int from_rank, int to_rank) const;
+  // NIC to NIC between two nodes, with leaf up- and downlink when they are under different leaves.
+  [[nodiscard]] Route inter_node_route(int from_node, int from_nic, int to_node, int to_nic) const;
+
+ private:
+  // (members: see topology.cpp's layout of link indices)
+  std::vector<Link> links_;
+  std::vector<std::string> link_kinds_;
+  int gpus_per_node_ = 1;
+  int nics_per_node_ = 0;
+};
+
+}  // namespace foretrain::sim
