@@ -22,6 +22,9 @@ struct NetworkKind {
   std::string name;                // "infiniband", "roce", "tcp", "efa"
   double achieved_fraction = 1.0;  // of the node's line rate, for large collectives
   double achieved_spread = 0;
+  // How much of achieved_fraction smaller messages reach, by bytes per NIC of one operation (ascending;
+  // interpolated in log space; empty = all of it). From nccl-tests logs.
+  std::vector<double> message_bytes_per_nic, message_share;
   Seconds hop_latency;             // one inter-node step of a ring or tree
   double hop_spread = 0;
   double time_jitter_per_doubling = 0;  // relative growth of the slowest rank's step per doubling of nodes

@@ -68,10 +68,11 @@ struct InputPipeline {
   double dataset_bytes = 0;                      // 0 = not stated
 };
 
-// A step somebody measured; compute is anchored to it when its micro-batch and precision are the scenario's.
+// A step somebody measured; the rank's own work (kernels and launches) is anchored to it.
 struct Measured {
+  std::string machine;           // on which machine; the reader fills in the file's own cluster.machine
   std::int64_t gpus = 1;
-  std::int64_t micro_batch = 0;
+  std::int64_t micro_batch = 0;  // 0 = the scenario's
   double step_seconds = 0;
 };
 
