@@ -12,27 +12,12 @@
 #include "base/parameter.h"
 #include "base/units.h"
 #include "calibrate/catalogue.h"
+#include "sim/collective_planner.h"
 #include "sim/topology.h"
 
 namespace foretrain::sim {
 
-// How a group lies in the cluster: all that timing needs to know of it.
-struct GroupShape {
-  int ranks = 1;
-  int nodes = 1;
-  int ranks_per_node = 1;  // the largest
-  friend bool operator==(const GroupShape&, const GroupShape&) = default;
-};
 [[nodiscard]] GroupShape shape_of(const std::vector<int>& group, const Topology& topology);
-
-struct CollectivePlan {
-  Duration alpha;       // paid by a timer before the flows start
-  Bytes rank_bytes;     // each rank sends this to its successor inside its node (0 if none)
-  Bytes node_bytes;     // each node sends this through the NICs of its members (0 in one node)
-  Duration alone;       // time without contention, for `analytic` fidelity
-  int steps = 1;        // of the ring or tree, for `steps` fidelity
-  std::string how;      // for explain: "ring, interpolated in nccl table …", "double tree, α–β"
-};
 
 // One flow of a collective: `share` of the plan's rank_bytes (inside a node) or node_bytes (between nodes).
 struct FlowTemplate {
@@ -41,11 +26,11 @@ struct FlowTemplate {
   bool between_nodes = false;
 };
 
-class CollectiveCosts {
+class CollectiveCosts : public CollectivePlanner {
  public:
   CollectiveCosts(const Cluster& cluster, const Topology& topology, const calibrate::Catalogue& catalogue,
                   ParameterTable& parameters);
-  [[nodiscard]] CollectivePlan plan(calibrate::CollectiveKind kind, Bytes bytes, const GroupShape& shape) const;
+  [[nodiscard]] CollectivePlan plan(calibrate::CollectiveKind kind, Bytes bytes, const GroupShape& shape) const override;
 
  private:
   const Cluster& cluster_;

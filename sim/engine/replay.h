@@ -7,7 +7,7 @@
 #pragma once
 
 #include "base/parameter.h"
-#include "sim/collectives.h"
+#include "sim/collective_planner.h"
 #include "sim/job.h"
 #include "sim/timeline.h"
 
@@ -26,6 +26,6 @@ struct ReplayOptions {
 
 // Throws Error (ExitCode::failed) naming who waits for what when the program is stuck: ranks that
 // never meet in a collective, or communicators that the job has no group for.
-[[nodiscard]] Timeline replay(const Job& job, const CollectiveCosts& costs, const ReplayOptions& options = {});
+[[nodiscard]] Timeline replay(const Job& job, const CollectivePlanner& planner, const ReplayOptions& options = {});
 
 }  // namespace foretrain::sim::engine
