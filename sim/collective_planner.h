@@ -12,11 +12,20 @@
 
 namespace foretrain::sim {
 
-// How a group lies in the cluster: all that timing needs to know of it.
+// How a group lies in the cluster: all that timing needs to know of it. shape_of() fills in all of it; a
+// shape with only the first three stands for consecutive ranks.
 struct GroupShape {
   int ranks = 1;
   int nodes = 1;
   int ranks_per_node = 1;  // the largest
+  int nics = 0;            // NICs that its members have in a node, the smallest; 0 in one node
+  bool over_pcie = false;  // some hop inside a node crosses PCIe
+  // Alone, its most loaded link inside a node passes this many of CollectivePlan::rank_bytes per second, its
+  // most loaded NIC or leaf link this many node_bytes; each with that link's parameter. 0 = no such link.
+  BytesPerSecond rank_rate{0.0};
+  BytesPerSecond node_rate{0.0};
+  ParameterId rank_parameter{};
+  ParameterId node_parameter{};
   friend bool operator==(const GroupShape&, const GroupShape&) = default;
 };
 

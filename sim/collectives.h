@@ -1,9 +1,11 @@
-// Collectives: an operation on a group becomes a latency and weighted flows.
+// Collectives: what an operation on a group costs, as a latency and bytes per link.
 //
-// plan_collective decides algorithm, latency α and bytes for one group as NCCL would choose; it uses a
-// measured table inside a node, α–β across nodes. group_flows says which links the ranks of a group
-// load, once per group. A collective then costs {α timer, then all flows at once}; alone on its links
-// it takes exactly Plan::alone. Closed forms: ring all-reduce 2(n-1)(α_step + S/(n·B)).
+// CollectiveCosts decides algorithm, latency α and bytes as NCCL would choose: inside a node from a measured
+// table where there is one, else and across nodes by α–β. With the group's flows (sim/group_flows.h) a
+// collective is {α timer, then all flows at once}; alone on its links it takes exactly
+// CollectivePlan::alone. Closed forms: ring all-reduce of S bytes over n ranks on links of B bytes/s
+// 2(n-1)(α_step + S/(n·B)); double binary tree over N nodes of L ranks, latency
+// 2((L-1)·α_inside + ⌈log2 N⌉·α_hop), 2·S bytes per node (NCCL, src/graph/tuning.cc).
 #pragma once
 
 #include <string>
@@ -13,35 +15,42 @@
 #include "base/units.h"
 #include "calibrate/catalogue.h"
 #include "sim/collective_planner.h"
+#include "sim/group_flows.h"
 #include "sim/topology.h"
 
 namespace foretrain::sim {
 
-[[nodiscard]] GroupShape shape_of(const std::vector<int>& group, const Topology& topology);
-
-// One flow of a collective: `share` of the plan's rank_bytes (inside a node) or node_bytes (between nodes).
-struct FlowTemplate {
-  Route route;
-  double share = 1.0;
-  bool between_nodes = false;
-};
-
 class CollectiveCosts : public CollectivePlanner {
  public:
+  // Cluster, topology and tables must outlive it; latency parameters are added to `parameters`.
   CollectiveCosts(const Cluster& cluster, const Topology& topology, const calibrate::Catalogue& catalogue,
                   ParameterTable& parameters);
-  [[nodiscard]] CollectivePlan plan(calibrate::CollectiveKind kind, Bytes bytes, const GroupShape& shape) const override;
+  CollectiveCosts(const Cluster& cluster, const Topology& topology, const calibrate::CollectiveConstants& constants,
+                  const std::vector<calibrate::CollectiveTable>& tables, ParameterTable& parameters);
+
+  // `bytes` as Activity::bytes counts them. A group of one rank costs nothing.
+  [[nodiscard]] CollectivePlan plan(calibrate::CollectiveKind kind, Bytes bytes,
+                                    const GroupShape& shape) const override;
 
  private:
+  struct Measured;
+  [[nodiscard]] GroupShape completed(const GroupShape& shape) const;
+  [[nodiscard]] const calibrate::CollectiveTable* table(calibrate::CollectiveKind kind, int ranks) const;
+  [[nodiscard]] bool measured(calibrate::CollectiveKind kind, Bytes bytes, const GroupShape& shape,
+                              Measured& result) const;
+  [[nodiscard]] CollectivePlan inside_node(calibrate::CollectiveKind kind, Bytes bytes,
+                                           const GroupShape& shape) const;
+  [[nodiscard]] CollectivePlan across_nodes(calibrate::CollectiveKind kind, Bytes bytes,
+                                            const GroupShape& shape) const;
+  [[nodiscard]] CollectivePlan tree_across_nodes(Bytes bytes, const GroupShape& shape) const;
+  void finish(CollectivePlan& plan, const GroupShape& shape) const;
+
   const Cluster& cluster_;
   const Topology& topology_;
-  const calibrate::Catalogue& catalogue_;
-  ParameterTable& parameters_;
+  calibrate::CollectiveConstants constants_;
+  std::vector<const calibrate::CollectiveTable*> tables_;  // of this device and fabric, of its name before its generation
+  ParameterId inside_latency_;
+  ParameterId hop_latency_;
 };
-
-// Ring hops of the group: one flow per rank to the next rank of its node; per node one flow per NIC of its
-// members to the next node. A group that fills whole nodes uses all of their NICs. Rings are rotated over
-// channels, so every rank of a node carries the same intra-node share.
-[[nodiscard]] std::vector<FlowTemplate> group_flows(const std::vector<int>& group, const Topology& topology);
 
 }  // namespace foretrain::sim

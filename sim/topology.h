@@ -48,12 +48,31 @@ class Topology {
   // NIC to NIC between two nodes, with leaf up- and downlink when they are under different leaves.
   [[nodiscard]] Route inter_node_route(int from_node, int from_nic, int to_node, int to_nic) const;
 
+  [[nodiscard]] int nodes() const { return nodes_; }
+  [[nodiscard]] bool is_pcie(std::uint32_t link) const;
+
  private:
-  // (members: see topology.cpp's layout of link indices)
+  // A section of a node's block of links: one link out and one in per item (GPU, switch, NIC).
+  struct Section {
+    int items = 0;
+    std::uint32_t first = 0;  // offset in the node's block
+  };
+  Section add_section(int items);
+  void fill_section(const Section& section, std::uint32_t kind_out, BytesPerSecond capacity, ParameterId parameter);
+  void add_leaves(const Cluster& cluster, ParameterId parameter);
+  [[nodiscard]] std::uint32_t link(int node, const Section& section, int item, bool in) const;
+
   std::vector<Link> links_;
   std::vector<std::string> link_kinds_;
   int gpus_per_node_ = 1;
   int nics_per_node_ = 0;
+  int nodes_ = 1;
+  int nodes_per_leaf_ = 0;  // 0 = non-blocking fabric, no leaf links
+  int gpus_per_switch_ = 1;
+  bool pairs_ = false;  // NVLink joins only GPUs 2k and 2k+1
+  // The links of node k are [k·links_per_node_, (k+1)·links_per_node_), section by section; leaves follow all nodes.
+  std::uint32_t links_per_node_ = 0;
+  Section nvlink_, pcie_, switches_, nics_;
 };
 
 }  // namespace foretrain::sim

@@ -1,0 +1,26 @@
+// Group flows: which links the ranks of a group load when they run a ring, and what that makes of its shape.
+#pragma once
+
+#include <vector>
+
+#include "sim/collective_planner.h"
+#include "sim/topology.h"
+
+namespace foretrain::sim {
+
+// One flow of a collective: `share` of the plan's rank_bytes (inside a node) or node_bytes (between nodes).
+struct FlowTemplate {
+  Route route;
+  double share = 1.0;
+  bool between_nodes = false;
+};
+
+// Ring hops of the group: one flow per rank to the next rank of its node; per node one flow per NIC of its
+// members to the next node. A group that fills whole nodes uses all of their NICs. NCCL runs one ring per
+// channel, each leaving the node after another rank, so with several nodes every one of a node's L ranks
+// carries (L-1)/L of rank_bytes to its neighbour. Nodes come in the order in which the group first names them.
+[[nodiscard]] std::vector<FlowTemplate> group_flows(const std::vector<int>& group, const Topology& topology);
+
+[[nodiscard]] GroupShape shape_of(const std::vector<int>& group, const Topology& topology);
+
+}  // namespace foretrain::sim
