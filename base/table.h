@@ -15,7 +15,8 @@ struct Table {
   // Aligned columns, two spaces apart, each line indented by `indent`; cells are made printable().
   [[nodiscard]] std::string text(int indent = 0) const;
   [[nodiscard]] std::string markdown() const;  // pipes and line breaks escaped
-  [[nodiscard]] std::string csv() const;       // RFC 4180; a cell that a spreadsheet would run as a formula gets a leading '
+  // Quoted as in RFC 4180, lines end in \n; text that a spreadsheet would run as a formula gets a leading '.
+  [[nodiscard]] std::string csv() const;
 };
 
 }  // namespace foretrain

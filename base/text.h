@@ -14,16 +14,19 @@
 
 namespace foretrain {
 
-// Control characters and invalid UTF-8 as \xNN, the rest unchanged; longer than `limit` bytes is cut with "…".
+// Control characters (bidirectional overrides among them) and invalid UTF-8 as \xNN, the rest unchanged; longer than
+// `limit` bytes is cut with "…".
 [[nodiscard]] std::string printable(std::string_view text, std::size_t limit = 200);
-// The same in double quotes.
+// The same in double quotes. The overloads for strings keep argument-dependent lookup from finding std::quoted.
 [[nodiscard]] std::string quoted(std::string_view text);
+[[nodiscard]] inline std::string quoted(const std::string& text) { return quoted(std::string_view(text)); }
+[[nodiscard]] inline std::string quoted(std::string& text) { return quoted(std::string_view(text)); }
 // Column width of UTF-8 text on a terminal (code points; no wide-character tables).
 [[nodiscard]] std::size_t display_width(std::string_view text);
 
 // The candidate nearest to `word` by edit distance, if near enough to be a misspelling (case ignored).
 [[nodiscard]] std::optional<std::string> nearest(std::string_view word, const std::vector<std::string>& candidates);
-// "did you mean "x"?" or "one of: a, b, c" (at most `limit` names), for hints.
+// `did you mean "x"?` or `one of: a, b, c and 4 more` (at most `limit` names), for hints.
 [[nodiscard]] std::string name_hint(std::string_view word, const std::vector<std::string>& candidates,
                                     std::size_t limit = 12);
 [[nodiscard]] std::string joined(const std::vector<std::string>& parts, std::string_view separator = ", ");
@@ -34,6 +37,7 @@ namespace foretrain {
 [[nodiscard]] std::string format_count(double count);                // 5.2 k, 9.04 M, 175 G
 [[nodiscard]] std::string format_money(double usd);                  // $3.67
 [[nodiscard]] std::string format_percent(double fraction, int decimals = 0);  // 0.93 -> 93 %
+// At least `digits` significant digits; digits before the point are never rounded away (12345, not 12300).
 [[nodiscard]] std::string significant(double value, int digits = 3);
 
 }  // namespace foretrain
