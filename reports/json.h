@@ -1,0 +1,32 @@
+// JSON: the result file that other commands and other programs read.
+//
+// {"foretrain_result": 1, "command", "version", "input_digest", "profiles", "settings", "scenario", …}.
+// Numbers are SI; a quantity is {value, low, high, unit, provenance}, and one that is not known has null
+// values and a provenance that says why. Same result, same bytes: no time stamps, no paths.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "base/json.h"
+#include "reports/result.h"
+
+namespace foretrain::reports {
+
+// Turns a scenario back into its file form; given by the caller, because files are scenarios/'s matter.
+using ScenarioWriter = std::function<Json(const sim::Scenario&)>;
+
+// The keys every result begins with; further keys are appended by the command.
+[[nodiscard]] Json result_json(const Head& head);
+
+// `prediction {…}` for predict; explain adds `terms[]` where the prediction has any.
+[[nodiscard]] Json result_json(const PredictResult& result, const ScenarioWriter& scenario);
+// `verdict`, `answer`, `recommended`, `reasons`, `change_first`, `base`, `alternatives[]`.
+[[nodiscard]] Json result_json(const DecideResult& result, const ScenarioWriter& scenario);
+
+[[nodiscard]] Json quantity_json(const Quantity& quantity);
+
+// Indented text with a final line break; the form of every JSON file foretrain writes.
+[[nodiscard]] std::string json_text(const Json& json);
+
+}  // namespace foretrain::reports

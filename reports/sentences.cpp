@@ -1,0 +1,86 @@
+#include "reports/sentences.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "reports/humanise.h"
+
+namespace foretrain::reports {
+
+std::string headline(const sim::Scenario& scenario, const sim::Prediction& prediction) {
+  const std::string step = interval_text(prediction.step_time);
+  const std::string rate = value_text(prediction.throughput);
+  std::string text = fmt::format("A step takes {}: {}", step, rate);
+  if (scenario.cluster.gpus > 1) {
+    text += fmt::format(", {} one GPU ({} efficient)", factor_text(prediction.speedup),
+                        prediction.efficiency.known ? format_percent(prediction.efficiency.value) : "unknown");
+  }
+  text += '.';
+  if (prediction.memory.fits) return text;
+  return fmt::format("It does not fit: {} of {} per GPU. If it did: {}", value_text(prediction.memory.total),
+                     value_text(prediction.memory.capacity), text);
+}
+
+std::string bound_and_fit(const sim::Prediction& prediction) {
+  std::string text = prediction.binding.empty() ? "" : fmt::format("Bound by {}. ", printable(prediction.binding));
+  if (prediction.memory.fits) {
+    return text + fmt::format("Fits: {} of {} per GPU.", value_text(prediction.memory.total),
+                              value_text(prediction.memory.capacity));
+  }
+  return text + printable(prediction.memory.advice);
+}
+
+std::string cluster_words(const sim::Scenario& scenario, const sim::Prediction& prediction) {
+  const sim::ClusterChoice& cluster = scenario.cluster;
+  const std::string machine = cluster.machine.empty() ? "machine with " + cluster.gpu.value_or("GPU") : cluster.machine;
+  return fmt::format("{} × {} ({} GPU{})", prediction.nodes, printable(machine), cluster.gpus,
+                     cluster.gpus == 1 ? "" : "s");
+}
+
+std::string training_words(const sim::Scenario& scenario, const sim::Prediction& prediction) {
+  const sim::Training& training = scenario.training;
+  std::string text = fmt::format("{}, {}, {}; {} per GPU", printable(scenario.stack.name),
+                                 models::to_string(training.precision), printable(training.optimizer),
+                                 training.micro_batch);
+  if (training.sequence > 0) text += fmt::format(", sequence {}", training.sequence);
+  if (prediction.accumulation > 1) text += fmt::format(", {} × accumulated", prediction.accumulation);
+  text += fmt::format(", {} per step", prediction.global_batch);
+  if (scenario.cluster.gpus > 1) {
+    text += training.scaling == sim::Scaling::weak ? ", weak scaling" : ", strong scaling";
+  }
+  return text;
+}
+
+std::string workload_words(const Workload& workload, const sim::Scenario& scenario,
+                           const sim::Prediction& prediction) {
+  std::vector<std::string> parts;
+  if (workload.parameters > 0) parts.push_back(format_count(workload.parameters) + " parameters");
+  if (workload.training_flops_per_sample > 0) {
+    const std::string unit = workload.sample_unit.empty() ? "sample" : printable(workload.sample_unit);
+    parts.push_back(fmt::format("{}FLOP per {}", format_count(workload.training_flops_per_sample), unit));
+  }
+  std::string text = joined(parts);
+  if (workload.training_flops_per_sample > 0 && prediction.throughput.known) {
+    const double per_gpu = workload.training_flops_per_sample * prediction.throughput.value /
+                           static_cast<double>(scenario.cluster.gpus);
+    text += fmt::format("; reaches {}FLOP/s per GPU", format_count(per_gpu));
+    if (workload.device_peak_flops_per_s > 0) {
+      text += fmt::format(", {} of its peak", format_percent(per_gpu / workload.device_peak_flops_per_s, 1));
+    }
+  }
+  return text;
+}
+
+std::string cost_basis(const sim::Scenario& scenario) {
+  return scenario.training.dataset_samples > 0 ? "per epoch" : "per million samples";
+}
+
+std::string key_words(const std::string& key) {
+  std::string words = printable(key);
+  std::replace(words.begin(), words.end(), '_', ' ');
+  return words;
+}
+
+}  // namespace foretrain::reports
