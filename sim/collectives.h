@@ -8,7 +8,6 @@
 // 2((L-1)·α_inside + ⌈log2 N⌉·α_hop), 2·S bytes per node (NCCL, src/graph/tuning.cc).
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include "base/parameter.h"
@@ -16,6 +15,7 @@
 #include "calibrate/catalogue.h"
 #include "sim/collective_planner.h"
 #include "sim/group_flows.h"
+#include "sim/measured_collectives.h"
 #include "sim/topology.h"
 
 namespace foretrain::sim {
@@ -33,22 +33,19 @@ class CollectiveCosts : public CollectivePlanner {
                                     const GroupShape& shape) const override;
 
  private:
-  struct Measured;
   [[nodiscard]] GroupShape completed(const GroupShape& shape) const;
-  [[nodiscard]] const calibrate::CollectiveTable* table(calibrate::CollectiveKind kind, int ranks) const;
-  [[nodiscard]] bool measured(calibrate::CollectiveKind kind, Bytes bytes, const GroupShape& shape,
-                              Measured& result) const;
-  [[nodiscard]] CollectivePlan inside_node(calibrate::CollectiveKind kind, Bytes bytes,
-                                           const GroupShape& shape) const;
-  [[nodiscard]] CollectivePlan across_nodes(calibrate::CollectiveKind kind, Bytes bytes,
-                                            const GroupShape& shape) const;
+  [[nodiscard]] CollectivePlan inside_node(calibrate::CollectiveKind kind, Bytes bytes, const GroupShape& shape) const;
+  [[nodiscard]] CollectivePlan ring_across_nodes(calibrate::CollectiveKind kind, Bytes bytes,
+                                                 const GroupShape& shape) const;
   [[nodiscard]] CollectivePlan tree_across_nodes(Bytes bytes, const GroupShape& shape) const;
-  void finish(CollectivePlan& plan, const GroupShape& shape) const;
+  [[nodiscard]] Seconds inside_step(bool over_pcie) const;
+  [[nodiscard]] double message_share(Bytes bytes, const GroupShape& shape) const;
+  [[nodiscard]] double inside_share(const GroupShape& shape) const;
 
   const Cluster& cluster_;
   const Topology& topology_;
   calibrate::CollectiveConstants constants_;
-  std::vector<const calibrate::CollectiveTable*> tables_;  // of this device and fabric, of its name before its generation
+  MeasuredCollectives measured_;
   ParameterId inside_latency_;
   ParameterId hop_latency_;
 };

@@ -52,15 +52,17 @@ class Topology {
   [[nodiscard]] bool is_pcie(std::uint32_t link) const;
 
  private:
-  // A section of a node's block of links: one link out and one in per item (GPU, switch, NIC).
+  // Part of a node's block of links: one link out and one in per item (GPU, PCIe switch, NIC).
   struct Section {
     int items = 0;
-    std::uint32_t first = 0;  // offset in the node's block
+    std::uint32_t first = 0;  // offset in the block
   };
-  Section add_section(int items);
-  void fill_section(const Section& section, std::uint32_t kind_out, BytesPerSecond capacity, ParameterId parameter);
-  void add_leaves(const Cluster& cluster, ParameterId parameter);
-  [[nodiscard]] std::uint32_t link(int node, const Section& section, int item, bool in) const;
+  static Section append(std::vector<Link>& block, int items, std::uint32_t kind_out, BytesPerSecond capacity,
+                        ParameterId parameter);
+  void append_intra_node(std::vector<Link>& block, const Cluster& cluster, ParameterTable& parameters);
+  void append_nics(std::vector<Link>& block, const Cluster& cluster, ParameterId network);
+  void add_leaves(const Cluster& cluster, ParameterId network);
+  [[nodiscard]] LinkUse use(int node, const Section& section, int item, bool in) const;
 
   std::vector<Link> links_;
   std::vector<std::string> link_kinds_;

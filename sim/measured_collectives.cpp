@@ -1,0 +1,88 @@
+#include "sim/measured_collectives.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "base/statistics.h"
+
+namespace foretrain::sim {
+namespace {
+
+using calibrate::CollectiveKind;
+using calibrate::CollectiveTable;
+
+double bus_bytes(const CollectiveTable& table, double bytes) {
+  return bytes * calibrate::bus_factor(table.kind, table.ranks);
+}
+
+MeasuredTime time_in(const CollectiveTable& table, Bytes bytes, BytesPerSecond rate) {
+  const double first = table.bytes.front(), last = table.bytes.back();
+  const Seconds smallest(table.seconds.front());
+  const Seconds latency = std::max(Seconds(0), smallest - Bytes(bus_bytes(table, first)) / rate);
+  MeasuredTime result{latency, {}, fmt::format("table of {} ranks ({})", table.ranks, table.source)};
+  if (bytes.value <= first) {
+    result.alone = latency + (smallest - latency) * (bytes.value / first);
+  } else if (bytes.value >= last) {
+    result.alone = Seconds(table.seconds.back()) * (bytes.value / last);
+  } else {
+    result.alone = Seconds(interpolate_log_log(table.bytes, table.seconds, bytes.value));
+  }
+  result.latency = std::min(result.latency, result.alone);
+  return result;
+}
+
+Seconds between(Seconds below, Seconds above, double weight_above) { return below + (above - below) * weight_above; }
+
+}  // namespace
+
+MeasuredCollectives::MeasuredCollectives(const Cluster& cluster, const std::vector<CollectiveTable>& tables) {
+  const std::string fabric = calibrate::to_string(cluster.machine.intra_node);
+  const auto keep = [&](const std::string& device) {
+    for (const CollectiveTable& table : tables) {
+      if (table.device == device && table.intra_node == fabric && !table.bytes.empty()) tables_.push_back(&table);
+    }
+  };
+  keep(cluster.machine.device);
+  if (tables_.empty() && cluster.device != nullptr) keep(cluster.device->generation);
+}
+
+std::optional<MeasuredCollectives::Neighbours> MeasuredCollectives::neighbours(CollectiveKind kind, int ranks) const {
+  Neighbours found;
+  for (const CollectiveTable* table : tables_) {
+    if (table->kind != kind) continue;
+    if (table->ranks <= ranks && (!found.below || table->ranks > found.below->ranks)) found.below = table;
+    if (table->ranks >= ranks && (!found.above || table->ranks < found.above->ranks)) found.above = table;
+  }
+  if (!found.below || !found.above) return std::nullopt;
+  if (found.below->ranks < found.above->ranks) {
+    found.weight_above = std::log(static_cast<double>(ranks) / found.below->ranks) /
+                         std::log(static_cast<double>(found.above->ranks) / found.below->ranks);
+  }
+  return found;
+}
+
+std::optional<MeasuredTime> MeasuredCollectives::time(CollectiveKind kind, Bytes bytes, int ranks,
+                                                      BytesPerSecond rate) const {
+  const std::optional<Neighbours> tables = neighbours(kind, ranks);
+  if (!tables) return std::nullopt;
+  MeasuredTime below = time_in(*tables->below, bytes, rate);
+  if (tables->below->ranks == tables->above->ranks) return below;
+  const MeasuredTime above = time_in(*tables->above, bytes, rate);
+  return MeasuredTime{between(below.latency, above.latency, tables->weight_above),
+                      between(below.alone, above.alone, tables->weight_above), below.how + " and " + above.how};
+}
+
+std::optional<BytesPerSecond> MeasuredCollectives::bus_bandwidth(int ranks) const {
+  const std::optional<Neighbours> tables = neighbours(CollectiveKind::all_reduce, ranks);
+  if (!tables) return std::nullopt;
+  const auto seconds_per_byte = [](const CollectiveTable& table) {
+    return Seconds(table.seconds.back() / table.bytes.back());
+  };
+  const Seconds per_byte =
+      between(seconds_per_byte(*tables->below), seconds_per_byte(*tables->above), tables->weight_above);
+  return Bytes(calibrate::bus_factor(CollectiveKind::all_reduce, ranks)) / per_byte;
+}
+
+}  // namespace foretrain::sim
