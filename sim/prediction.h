@@ -24,7 +24,8 @@ struct MemoryAnswer {
   std::string advice;  // when it does not fit: the largest category and the smallest change that fits
 };
 
-// One uncertain number and what it means for this answer.
+// One uncertain number and what it means for this answer. What the model leaves out altogether is a parameter
+// too, over the whole step.
 struct ParameterShare {
   Parameter parameter;
   double critical_seconds = 0;  // of the step's critical path
@@ -40,6 +41,17 @@ struct Term {
   std::string source;
 };
 
+// What holds the step: the kind of work that most of its critical path is.
+enum class Bottleneck : std::uint8_t { computation, launches, communication, input };
+
+// The gradients' way, to compare with what it can hide behind; zero on one GPU.
+struct GradientExchange {
+  double bytes = 0;             // of one GPU per step
+  double seconds = 0;           // from the start to the end of each all-reduce, summed
+  double backward_seconds = 0;  // of the last micro-batch, which is what they overlap with
+  std::string over;             // "25 Gb/s tcp between 2 nodes", "nvlink_pairs inside the node"
+};
+
 struct Prediction {
   Quantity step_time, throughput, speedup, efficiency;
   std::vector<NamedQuantity> breakdown;  // sums to step_time
@@ -48,6 +60,8 @@ struct Prediction {
   Quantity epoch_time, run_time;         // unknown without dataset_samples / epochs
   std::int64_t data_parallel = 1, accumulation = 1, global_batch = 0, nodes = 1;
   std::string binding;                   // what holds the step: "kernel launches", "gradient all-reduce", "input pipeline", …
+  Bottleneck bottleneck = Bottleneck::computation;
+  GradientExchange gradients;
   std::vector<ParameterShare> parameters;  // on the critical path, largest effect first
   std::vector<Term> terms;                 // filled when asked (explain)
   std::vector<std::string> warnings;       // extrapolating, retired machine, assumed rates

@@ -68,7 +68,9 @@ struct InputPipeline {
   double dataset_bytes = 0;                      // 0 = not stated
 };
 
-// A step somebody measured; the rank's own work (kernels and launches) is anchored to it.
+// A step somebody measured; the rank's own work (kernels and launches) is anchored to it. It is the scenario's
+// training on `gpus` GPUs: of the same global batch under strong scaling, and under weak scaling of as many
+// micro-batches per GPU as the scenario accumulates.
 struct Measured {
   std::string machine;           // on which machine; the reader fills in the file's own cluster.machine
   std::int64_t gpus = 1;

@@ -3,9 +3,14 @@
 // The result knows nothing of SimGrid and the engine nothing of strategies. A strategy is one of three
 // small kinds, one file each: a splitter rewrites layers, a schedule orders micro-batches, a reducer
 // moves gradients. Data parallelism has the trivial splitter and schedule and the `ddp` reducer.
+//
+// A step starts with host and device idle (training loops read the loss, gradient scalers read their
+// overflow flag, so frameworks do synchronise once per step) and with its own batch already loaded: the
+// input stream loads the next one beside it, so that a step lasts as long as the longer of work and input.
 #pragma once
 
-#include <functional>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,7 +29,6 @@ struct Composed {
   std::vector<Program> programs;
   Placement placement;
   std::vector<Term> terms;  // provenance of every duration, for explain (only when asked)
-  double compute_scale = 1.0;
   std::vector<std::string> warnings;
   bool extrapolating = false;
 };
@@ -34,10 +38,18 @@ struct ComposeInput {
   const Cluster& cluster;
   const models::Model& model;
   const calibrate::Stack& stack;  // with the scenario's options applied
-  double compute_scale = 1.0;     // from anchoring on a measured step; 1 = none
+  // From anchoring on a measured step: kernels and launches take this factor longer, and their time rests on
+  // this one parameter instead of the device's and the stack's own.
+  double compute_scale = 1.0;
+  std::optional<Parameter> compute_parameter = {};
   bool want_terms = false;
+  // Longer accumulation is written as one aggregate between the first two micro-batches and the last one:
+  // exact up to the start-up of the pipeline of launches and kernels.
+  std::int64_t explicit_micro_batches = 4;
 };
 
+// Throws Error for plans, reducers and optimizers that this version does not know, and for a global batch that
+// does not divide.
 [[nodiscard]] Composed compose(const ComposeInput& input, ParameterTable& parameters);
 
 }  // namespace foretrain::sim::strategies

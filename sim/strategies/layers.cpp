@@ -1,0 +1,136 @@
+#include "sim/strategies/layers.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "models/precision.h"
+#include "sim/memory.h"
+
+namespace foretrain::sim::strategies {
+namespace {
+
+using calibrate::Direction;
+using models::OperatorKind;
+
+constexpr const char* forward_launch = "host_seconds_per_launch_forward";
+constexpr const char* backward_launch = "host_seconds_per_launch_backward";
+
+// Autocast runs matrix work in two bytes and so casts its fp32 weights; the rest takes what it gets.
+bool casts_weights(const models::Operator& op, models::Precision precision) {
+  const bool matrix_work = op.kind == OperatorKind::gemm || op.kind == OperatorKind::convolution ||
+                           op.kind == OperatorKind::recurrent;
+  return matrix_work && models::is_mixed(precision) && !op.parameters.empty();
+}
+
+}  // namespace
+
+std::vector<const models::Operator*> flat_operators(const models::Model& model) {
+  std::vector<const models::Operator*> operators;
+  for (const models::Layer& layer : model.layers) {
+    for (const models::Operator& op : layer.operators) operators.push_back(&op);
+  }
+  return operators;
+}
+
+Layers::Layers(StepWriter& writer, std::int64_t accumulation) : writer_(writer) {
+  const models::Operator* before = nullptr;
+  for (const models::Operator* op : flat_operators(writer.input().model)) {
+    operators_.push_back(work_of(*op, before, accumulation));
+    before = op;
+  }
+}
+
+Work Layers::timed(const models::Operator& op, Direction direction, std::int64_t accumulation) {
+  const bool forward = direction == Direction::forward;
+  const calibrate::OperatorTime time = writer_.clock().time(op, direction);
+  const double launches = forward ? op.kernels_forward : op.kernels_backward;
+  const std::string name = op.name + (forward ? " forward" : " backward");
+  const Duration host = writer_.anchored(writer_.host_time(forward ? forward_launch : backward_launch, launches));
+  writer_.explain(name, forward ? "forward" : "backward", time, static_cast<double>(accumulation));
+  writer_.explain(name, "launch", host, models::to_string(op.kind) + (" launches × " + std::to_string(launches)),
+                  static_cast<double>(accumulation));
+  if (time.extrapolated && (extrapolated_.empty() || extrapolated_.back() != op.name)) extrapolated_.push_back(op.name);
+  return {name, writer_.anchored(time), host};
+}
+
+Work Layers::weight_pass(const models::Operator& op, const std::string& what, const char* launch_key,
+                         double bytes_per_element, double times) {
+  const auto elements = static_cast<double>(models::parameter_count(op));
+  const calibrate::OperatorTime time = writer_.clock().memory_pass(Bytes(elements * bytes_per_element));
+  const auto tensors = static_cast<double>(op.parameters.size());
+  const std::string name = op.name + " " + what;
+  const bool forward = launch_key == forward_launch;
+  writer_.explain(name, forward ? "forward" : "backward", time, times);
+  return {name, writer_.anchored(time), writer_.anchored(writer_.host_time(launch_key, tensors))};
+}
+
+OperatorWork Layers::work_of(const models::Operator& op, const models::Operator* before, std::int64_t accumulation) {
+  const models::Precision precision = writer_.input().scenario.training.precision;
+  const double full = models::activation_bytes(models::Precision::fp32);
+  const double half = models::activation_bytes(precision);
+  const auto micro_batches = static_cast<double>(accumulation);
+  OperatorWork work;
+  const bool casts = casts_weights(op, precision);
+  if (casts) work.forward.push_back(weight_pass(op, "weight cast", forward_launch, full + half, micro_batches));
+  work.forward.push_back(timed(op, Direction::forward, accumulation));
+  work.backward.push_back(timed(op, Direction::backward, accumulation));
+  if (casts) work.backward.push_back(weight_pass(op, "gradient cast", backward_launch, half + full, micro_batches));
+  if (accumulation > 1 && !op.parameters.empty()) {  // reads both, writes one
+    work.accumulate.push_back(weight_pass(op, "gradient sum", backward_launch, 3 * full, micro_batches - 1));
+  }
+  const DynamicBytes bytes = dynamic_bytes(op, before, precision, writer_.input().stack);
+  work.saved_bytes = bytes.saved;
+  work.input_gradient_bytes = bytes.input_gradient;
+  return work;
+}
+
+void Layers::write_micro_batch(bool first, Reducer* reducer) {
+  std::vector<Activity>& activities = writer_.program().activities;
+  for (const OperatorWork& op : operators_) {
+    ActivityIndex last = 0;
+    for (const Work& work : op.forward) last = writer_.work(work, Category::forward);
+    activities[last].allocates_bytes = op.saved_bytes;
+  }
+  double output_gradient_bytes = 0;
+  for (std::size_t i = operators_.size(); i-- > 0;) {
+    const OperatorWork& op = operators_[i];
+    const auto begin = static_cast<ActivityIndex>(activities.size());
+    ActivityIndex last = 0;
+    for (const Work& work : op.backward) last = writer_.work(work, Category::backward);
+    for (const Work& work : op.accumulate) {
+      if (!first) last = writer_.work(work, Category::backward);
+    }
+    activities[begin].allocates_bytes = op.input_gradient_bytes;
+    activities[last].frees_bytes = op.saved_bytes + output_gradient_bytes;
+    output_gradient_bytes = op.input_gradient_bytes;
+    if (reducer != nullptr) reducer->after_backward(i, last);
+  }
+}
+
+void Layers::write_repeated(std::int64_t count) {
+  if (count <= 0) return;
+  std::map<std::uint32_t, double> host;
+  std::map<std::pair<Category, std::uint32_t>, double> device;
+  const auto add = [&](const std::vector<Work>& works, Category category) {
+    for (const Work& work : works) {
+      host[work.host.parameter.index] += work.host.time.value;
+      device[{category, work.device.parameter.index}] += work.device.time.value;
+    }
+  };
+  for (const OperatorWork& op : operators_) {
+    add(op.forward, Category::forward);
+    add(op.backward, Category::backward);
+    add(op.accumulate, Category::backward);
+  }
+  const std::string name = std::to_string(count) + " further micro-batches";
+  const auto times = static_cast<double>(count);
+  for (const auto& [parameter, seconds] : host) {
+    if (seconds > 0) writer_.host_work(name, {Seconds(seconds * times), ParameterId{parameter}});
+  }
+  for (const auto& [key, seconds] : device) {
+    writer_.work({name, {Seconds(seconds * times), ParameterId{key.second}}, {}}, key.first);
+  }
+}
+
+}  // namespace foretrain::sim::strategies

@@ -1,0 +1,49 @@
+// Layers: forward and backward of one micro-batch, as work for host and device.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sim/strategies/reducer.h"
+#include "sim/strategies/step_writer.h"
+
+namespace foretrain::sim::strategies {
+
+// The operators of all layers, in forward order.
+[[nodiscard]] std::vector<const models::Operator*> flat_operators(const models::Model& model);
+
+// What one operator asks of host and device in every micro-batch.
+struct OperatorWork {
+  std::vector<Work> forward;     // under autocast: the cast of its weights, then the operator
+  std::vector<Work> backward;    // the operator, then the cast of its weight gradients back to fp32
+  std::vector<Work> accumulate;  // adding those gradients to the ones already there, from the second micro-batch on
+  double saved_bytes = 0;           // allocated by forward, freed by backward
+  double input_gradient_bytes = 0;  // allocated by backward, freed by the backward of the operator before
+};
+
+class Layers {
+ public:
+  // `accumulation`: micro-batches in a step, for the terms of `explain`.
+  Layers(StepWriter& writer, std::int64_t accumulation);
+
+  // One micro-batch, activity by activity. `reducer` is given in the last one of a distributed job.
+  void write_micro_batch(bool first, Reducer* reducer);
+  // `count` further micro-batches as one activity per stream, category and parameter. Host and device advance
+  // independently, as they do in a long run of equal micro-batches: whichever is slower sets the pace.
+  void write_repeated(std::int64_t count);
+
+  [[nodiscard]] std::vector<std::string> extrapolated() const { return extrapolated_; }
+
+ private:
+  OperatorWork work_of(const models::Operator& op, const models::Operator* before, std::int64_t accumulation);
+  Work timed(const models::Operator& op, calibrate::Direction direction, std::int64_t accumulation);
+  Work weight_pass(const models::Operator& op, const std::string& what, const char* launch_key,
+                   double bytes_per_element, double times);
+
+  StepWriter& writer_;
+  std::vector<OperatorWork> operators_;
+  std::vector<std::string> extrapolated_;  // operators outside the calibrated range
+};
+
+}  // namespace foretrain::sim::strategies

@@ -1,0 +1,75 @@
+#include "sim/strategies/step_writer.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+
+namespace foretrain::sim::strategies {
+namespace {
+
+std::string in_words(std::string key) {
+  std::replace(key.begin(), key.end(), '_', ' ');
+  return key;
+}
+
+}  // namespace
+
+StepWriter::StepWriter(const ComposeInput& input, ParameterTable& parameters)
+    : input_(input),
+      parameters_(parameters),
+      clock_(*input.cluster.device, input.scenario.training.precision, input.stack.at("fused_attention").value != 0,
+             parameters),
+      host_(program_.add_stream("host", StreamKind::host)),
+      compute_(program_.add_stream("compute", StreamKind::compute)),
+      communication_(program_.add_stream("data-parallel communication", StreamKind::communication)),
+      input_stream_(program_.add_stream("input", StreamKind::input)) {
+  if (input.compute_parameter) anchor_ = parameters.add(*input.compute_parameter);
+}
+
+double StepWriter::stack(const std::string& key) const {
+  const auto found = input_.stack.values.find(key);
+  return found == input_.stack.values.end() ? 0.0 : found->second.value;
+}
+
+Duration StepWriter::host_time(const std::string& key, double count) {
+  const calibrate::StackValue& entry = input_.stack.at(key);
+  const ParameterId id = parameters_.add({fmt::format("{} ({})", in_words(key), input_.stack.name),
+                                          entry.relative_spread, entry.provenance, entry.source, entry.value,
+                                          entry.unit});
+  return {Seconds(entry.value * count * input_.cluster.device->host_factor), id};
+}
+
+Duration StepWriter::anchored(Duration duration) const {
+  return {duration.time * input_.compute_scale, input_.compute_parameter ? anchor_ : duration.parameter};
+}
+
+ActivityIndex StepWriter::work(const Work& work, Category category, const std::vector<ActivityIndex>& device_waits) {
+  std::vector<ActivityIndex> waits = device_waits;
+  if (work.host.time.value > 0) waits.push_back(host_work(work.name, work.host));
+  return program_.add_timed(compute_, category, program_.add_label(work.name), work.device, waits);
+}
+
+ActivityIndex StepWriter::host_work(const std::string& name, Duration duration,
+                                    const std::vector<ActivityIndex>& waits) {
+  return program_.add_timed(host_, Category::launch, program_.add_label(name), duration, waits);
+}
+
+void StepWriter::explain(const std::string& name, const std::string& group, const calibrate::OperatorTime& time,
+                         double times) {
+  if (!input_.want_terms) return;
+  const Duration duration = anchored(time);
+  terms_.push_back({name, group, duration.time.value * times, time.formula, to_string(time.provenance),
+                    parameters_.at(time.duration.parameter).source});
+}
+
+void StepWriter::explain(const std::string& name, const std::string& group, Duration duration,
+                         const std::string& formula, double times) {
+  if (!input_.want_terms || duration.time.value <= 0) return;
+  const Parameter& parameter = parameters_.at(duration.parameter);
+  terms_.push_back({name, group, duration.time.value * times, formula, to_string(parameter.provenance),
+                    parameter.source});
+}
+
+}  // namespace foretrain::sim::strategies
