@@ -126,7 +126,7 @@ void write_in_place(const std::string& path, std::string_view text) {
 void write_beside_and_rename(const std::string& path, const fs::path& target, std::string_view text) {
   const fs::path beside = target.string() + fmt::format(".{}.tmp", ::getpid());
   constexpr mode_t everyone = 0666;  // less the umask, as any program's output
-  Descriptor file(::open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, everyone));
+  Descriptor file(::open(beside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, everyone));
   if (file.number() < 0) fail_writing(path, errno);
   TemporaryFile temporary(beside);
   struct stat old = {};

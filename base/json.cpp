@@ -22,7 +22,8 @@ std::string describe(const Json& value) {
   switch (value.type()) {
     case Json::value_t::object: return "an object";
     case Json::value_t::array: return "an array";
-    case Json::value_t::string: return fmt::format("the string \"{}\"", printable(value.get_ref<const std::string&>(), longest_shown));
+    case Json::value_t::string:
+      return fmt::format("the string \"{}\"", printable(value.get_ref<const std::string&>(), longest_shown));
     case Json::value_t::boolean: return value.get<bool>() ? "true" : "false";
     case Json::value_t::number_integer:
     case Json::value_t::number_unsigned:
@@ -74,9 +75,12 @@ std::optional<std::int64_t> whole_number(const Json& value) {
 std::string pointer_token(std::string_view key) {
   std::string token;
   for (const char c : key) {
-    if (c == '~') token += "~0";
-    else if (c == '/') token += "~1";
-    else token += c;
+    if (c == '~')
+      token += "~0";
+    else if (c == '/')
+      token += "~1";
+    else
+      token += c;
   }
   return token;
 }

@@ -124,9 +124,7 @@ class Handler {
 
   Json take() { return std::move(root_); }
 
-  bool null() {
-    source_.fail("null is not allowed", source_.last_token(), "leave the key out to get its default");
-  }
+  bool null() { source_.fail("null is not allowed", source_.last_token(), "leave the key out to get its default"); }
   bool boolean(bool value) { return add(value); }
   bool number_integer(number_integer_t value) { return add(value); }
   bool number_unsigned(number_unsigned_t value) { return add(value); }
@@ -221,7 +219,8 @@ class Handler {
     if (message == "invalid literal") {
       const std::string word = source_.word_around(std::min(offset, text.size() - 1));
       source_.fail("invalid JSON: not a value: " + quoted(word.empty() ? text.substr(offset, 1) : word),
-                   source_.token_start(offset + 1), "a value is an object, an array, a string in double quotes, a finite number, true or false");
+                   source_.token_start(offset + 1),
+                   "a value is an object, an array, a string in double quotes, a finite number, true or false");
     }
     const bool whole_token = message.rfind("unexpected string", 0) == 0 || message.rfind("unexpected number", 0) == 0;
     const bool closing = message.rfind("unexpected '}'", 0) == 0 || message.rfind("unexpected ']'", 0) == 0;

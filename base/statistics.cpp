@@ -28,11 +28,10 @@ double approximate_quantile(double p) {
   constexpr std::array<double, 6> centre_below = {-5.447609879822406e+01, 1.615858368580409e+02,
                                                   -1.556989798598866e+02, 6.680131188771972e+01,
                                                   -1.328068155288572e+01, 1.0};
-  constexpr std::array<double, 6> tail_above = {-7.784894002430293e-03, -3.223964580411365e-01,
-                                                -2.400758277161838e+00, -2.549732539343734e+00,
-                                                4.374664141464968e+00,  2.938163982698783e+00};
-  constexpr std::array<double, 5> tail_below = {7.784695709041462e-03, 3.224671290700398e-01,
-                                                2.445134137142996e+00, 3.754408661907416e+00, 1.0};
+  constexpr std::array<double, 6> tail_above = {-7.784894002430293e-03, -3.223964580411365e-01, -2.400758277161838e+00,
+                                                -2.549732539343734e+00, 4.374664141464968e+00,  2.938163982698783e+00};
+  constexpr std::array<double, 5> tail_below = {7.784695709041462e-03, 3.224671290700398e-01, 2.445134137142996e+00,
+                                                3.754408661907416e+00, 1.0};
   constexpr double tail = 0.02425;
   if (p < tail) {
     const double q = std::sqrt(-2.0 * std::log(p));
@@ -58,7 +57,7 @@ double expected_normal_maximum(std::size_t n) {
   // E = integral of x n phi(x) Phi(x)^(n-1). The trapezoidal rule converges exponentially on a smooth
   // peak: the narrowest one here (n = 1e9) is four steps wide and errs by far less than 1e-6.
   constexpr double step = 0.05;
-  constexpr int lowest = -200;   // x = -10
+  constexpr int lowest = -200;  // x = -10
   constexpr int highest = 240;  // x = 12
   const auto count = static_cast<double>(n);
   double sum = 0.0;

@@ -17,10 +17,11 @@ namespace foretrain {
 // Control characters (bidirectional overrides among them) and invalid UTF-8 as \xNN, the rest unchanged; longer than
 // `limit` bytes is cut with "…".
 [[nodiscard]] std::string printable(std::string_view text, std::size_t limit = 200);
-// The same in double quotes. The overloads for strings keep argument-dependent lookup from finding std::quoted.
+// The same in double quotes. The overloads keep argument-dependent lookup from finding std::quoted.
 [[nodiscard]] std::string quoted(std::string_view text);
 [[nodiscard]] inline std::string quoted(const std::string& text) { return quoted(std::string_view(text)); }
 [[nodiscard]] inline std::string quoted(std::string& text) { return quoted(std::string_view(text)); }
+[[nodiscard]] inline std::string quoted(const char* text) { return quoted(std::string_view(text)); }
 // Column width of UTF-8 text on a terminal (code points; no wide-character tables).
 [[nodiscard]] std::size_t display_width(std::string_view text);
 
