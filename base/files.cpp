@@ -123,12 +123,35 @@ void write_in_place(const std::string& path, std::string_view text) {
   if (const int error = write_all(file.number(), text)) fail_writing(path, error);
 }
 
+// A new, empty file in the directory of `target`, open for writing.
+class NewFileBeside {
+ public:
+  NewFileBeside(const std::string& shown_path, const fs::path& target)
+      : temporary_(target.string() + fmt::format(".{}.tmp", ::getpid())),
+        file_(::open(temporary_.path().c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, everyone)) {
+    if (file_.number() < 0) {
+      const int error = errno;
+      temporary_.release();  // not ours
+      fail_writing(shown_path, error);
+    }
+  }
+  [[nodiscard]] Descriptor& file() { return file_; }
+  [[nodiscard]] bool rename_to(const fs::path& target) {
+    if (::rename(temporary_.path().c_str(), target.c_str()) != 0) return false;
+    temporary_.release();
+    return true;
+  }
+
+ private:
+  static constexpr mode_t everyone = 0666;  // less the umask, as any program's output
+
+  TemporaryFile temporary_;
+  Descriptor file_;
+};
+
 void write_beside_and_rename(const std::string& path, const fs::path& target, std::string_view text) {
-  const fs::path beside = target.string() + fmt::format(".{}.tmp", ::getpid());
-  constexpr mode_t everyone = 0666;  // less the umask, as any program's output
-  Descriptor file(::open(beside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, everyone));
-  if (file.number() < 0) fail_writing(path, errno);
-  TemporaryFile temporary(beside);
+  NewFileBeside beside(path, target);
+  Descriptor& file = beside.file();
   struct stat old = {};
   if (::stat(target.c_str(), &old) == 0 && ::fchmod(file.number(), old.st_mode & 07777U) != 0) {
     fail_writing(path, errno);
@@ -136,8 +159,7 @@ void write_beside_and_rename(const std::string& path, const fs::path& target, st
   if (const int error = write_all(file.number(), text)) fail_writing(path, error);
   // Without fsync a power cut could leave the new name with an empty file.
   if (::fsync(file.number()) != 0 || file.close() != 0) fail_writing(path, errno);
-  if (::rename(beside.c_str(), target.c_str()) != 0) fail_writing(path, errno);
-  temporary.release();
+  if (!beside.rename_to(target)) fail_writing(path, errno);
 }
 
 }  // namespace
@@ -170,7 +192,8 @@ void check_writable(const std::string& path) {
     throw Error("cannot be written: there is no directory " + quoted(folder.string()), printable(path),
                 "create the directory first");
   }
-  if (::access(folder.c_str(), W_OK | X_OK) != 0) fail_writing(path, errno);
+  // Making a file is the only sure test (permissions, read-only disks, quotas); it is removed at once.
+  const NewFileBeside trial(path, target);
 }
 
 void write_file(const std::string& path, std::string_view text) {

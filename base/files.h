@@ -11,10 +11,11 @@ namespace foretrain {
 // or more than `limit` bytes.
 [[nodiscard]] std::string read_file(const std::string& path, std::size_t limit = std::size_t{64} << 20);
 
-// Writes beside `path` and renames, so that a reader never sees half a file; "-" is stdout.
+// Writes beside `path` and renames, so that a reader never sees half a file; a failure leaves the old file.
+// "-" is stdout; devices and pipes are written in place. Throws Error.
 void write_file(const std::string& path, std::string_view text);
 
-// Throws the Error that write_file would, without writing: called before long work starts.
+// Throws the Error that write_file would, without touching `path`: called before long work starts.
 void check_writable(const std::string& path);
 
 // FNV-1a of `text` as 16 hex digits: the input digest of results.

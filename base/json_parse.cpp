@@ -213,7 +213,8 @@ class Handler {
     const std::string_view text = source_.text;
     if (const auto dash = message.find(" - "); dash != std::string::npos) message.erase(0, dash + 3);
     if (const auto tail = message.find("; last read: '"); tail != std::string::npos) message.erase(tail);
-    if (message.rfind("unexpected end of input", 0) == 0) {
+    const bool unclosed = message.find("missing closing") != std::string::npos;
+    if (unclosed || message.rfind("unexpected end of input", 0) == 0) {
       source_.fail("invalid JSON: " + message, text.size(), "the text looks cut off");
     }
     if (message == "invalid literal") {

@@ -12,6 +12,8 @@ namespace {
 
 double density(double x) { return std::exp(-0.5 * x * x) / std::sqrt(2.0 * std::numbers::pi); }
 double lower_tail(double x) { return 0.5 * std::erfc(-x / std::numbers::sqrt2); }
+// log of the distribution function without cancellation on either side.
+double log_lower_tail(double x) { return x < 0.0 ? std::log(lower_tail(x)) : std::log1p(-lower_tail(-x)); }
 
 template <std::size_t N>
 double polynomial(const std::array<double, N>& coefficients, double x) {
@@ -63,7 +65,7 @@ double expected_normal_maximum(std::size_t n) {
   double sum = 0.0;
   for (int i = lowest; i <= highest; ++i) {
     const double x = i * step;
-    sum += x * count * density(x) * std::exp((count - 1.0) * std::log1p(-lower_tail(-x)));
+    sum += x * count * density(x) * std::exp((count - 1.0) * log_lower_tail(x));
   }
   return sum * step;
 }
