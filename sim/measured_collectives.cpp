@@ -85,4 +85,10 @@ std::optional<BytesPerSecond> MeasuredCollectives::bus_bandwidth(int ranks) cons
   return Bytes(calibrate::bus_factor(CollectiveKind::all_reduce, ranks)) / per_byte;
 }
 
+std::optional<double> MeasuredCollectives::relative_spread() const {
+  std::optional<double> largest;
+  for (const CollectiveTable* table : tables_) largest = std::max(largest.value_or(0), table->relative_spread);
+  return largest;
+}
+
 }  // namespace foretrain::sim

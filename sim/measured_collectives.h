@@ -31,6 +31,8 @@ class MeasuredCollectives {
                                                  BytesPerSecond rate) const;
   // Bus bandwidth of large all-reduces over `ranks` consecutive GPUs, or nothing without tables.
   [[nodiscard]] std::optional<BytesPerSecond> bus_bandwidth(int ranks) const;
+  // The largest relative spread of the tables, or nothing without tables.
+  [[nodiscard]] std::optional<double> relative_spread() const;
 
  private:
   struct Neighbours {

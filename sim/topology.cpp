@@ -96,8 +96,7 @@ void Topology::append_intra_node(std::vector<Link>& block, const Cluster& cluste
     nvlink_ =
         append(block, gpus_per_node_, nvlink_out, best, intra_node_parameter(cluster, "NVLink", best, parameters));
   }
-  if (kind != IntraNode::pcie && !pairs_) return;
-  assert(!pairs_ || cluster.pcie_bandwidth);
+  if (kind != IntraNode::pcie && !(pairs_ && cluster.pcie_bandwidth)) return;
   const BytesPerSecond port = pairs_ ? *cluster.pcie_bandwidth : best;
   const ParameterId pcie = intra_node_parameter(cluster, "PCIe", port, parameters);
   gpus_per_switch_ = std::min(most_gpus_per_switch, divided_up(gpus_per_node_, sockets));
