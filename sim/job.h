@@ -8,19 +8,22 @@
 #include <string>
 #include <vector>
 
-#include "sim/collectives.h"
+#include "sim/group_flows.h"
 #include "sim/placement.h"
 #include "sim/program.h"
 #include "sim/topology.h"
 
 namespace foretrain::sim {
 
+// A communicator of a rank's program in which the placement gives the rank no group.
+inline constexpr std::uint32_t no_group = 0xffffffffu;
+
 struct RankInstance {
   std::uint32_t program = 0;
   int rank = 0;          // the (first) rank it stands for
   int represents = 1;    // how many ranks it stands for
   double stretch = 1.0;  // compute time multiplier
-  std::vector<std::uint32_t> group_of_communicator;  // by Program::communicators
+  std::vector<std::uint32_t> group_of_communicator;  // by Program::communicators; index into Job::groups or no_group
 };
 
 struct Group {

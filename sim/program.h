@@ -59,7 +59,7 @@ struct Program {
   double compute_rate_while_communicating = 1;  // compute streams run at this rate while the rank communicates
 
   std::uint16_t add_stream(std::string name, StreamKind kind);
-  std::uint16_t add_communicator(std::string name);
+  std::uint16_t add_communicator(std::string name);  // or finds it
   std::uint32_t add_label(std::string label);
   // Appends a timed activity / a collective that waits for `waits_for`.
   ActivityIndex add_timed(std::uint16_t stream, Category category, std::uint32_t label, Duration duration,

@@ -35,10 +35,13 @@ struct Timeline {
   std::vector<Span> spans;
   std::vector<std::uint32_t> collective_of;  // by span: index into collectives, or no_span
   std::vector<CollectiveSpan> collectives;
-  std::vector<double> peak_bytes;        // by instance, resident memory included
+  std::vector<double> peak_bytes;        // by instance, resident memory included: memory_peaks()
   std::uint64_t events = 0;
   [[nodiscard]] std::uint64_t hash() const;  // over (instance, activity, start bits, finish bits)
 };
+
+// The most memory each instance holds at once; at one instant, frees come before allocations.
+[[nodiscard]] std::vector<double> memory_peaks(const Job& job, const Timeline& timeline);
 
 // Seconds of the step's critical path by parameter, walked back from the last finish over released_by.
 // They sum to step_seconds (up to rounding); waiting never appears, whatever was waited for does.

@@ -1,0 +1,147 @@
+#include "sim/engine/calls.h"
+
+#include <algorithm>
+#include <cassert>
+#include <map>
+#include <tuple>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+
+namespace foretrain::sim::engine {
+namespace {
+
+// Plans each (shape, kind, bytes) once.
+class Plans {
+ public:
+  Plans(const CollectivePlanner& planner, std::vector<CollectivePlan>& plans) : planner_(planner), plans_(plans) {}
+
+  std::uint32_t shape(const GroupShape& shape) {
+    const auto known = std::find(shapes_.begin(), shapes_.end(), shape);
+    if (known != shapes_.end()) return static_cast<std::uint32_t>(known - shapes_.begin());
+    shapes_.push_back(shape);
+    return static_cast<std::uint32_t>(shapes_.size() - 1);
+  }
+
+  std::uint32_t plan(std::uint32_t shape, calibrate::CollectiveKind kind, Bytes bytes) {
+    const auto [known, fresh] = index_.try_emplace({shape, kind, bytes.value}, plans_.size());
+    if (fresh) plans_.push_back(planner_.plan(kind, bytes, shapes_[shape]));
+    return known->second;
+  }
+
+ private:
+  const CollectivePlanner& planner_;
+  std::vector<CollectivePlan>& plans_;
+  std::vector<GroupShape> shapes_;
+  std::map<std::tuple<std::uint32_t, calibrate::CollectiveKind, double>, std::uint32_t> index_;
+};
+
+Error no_group_error(const Job& job, const RankInstance& rank, const Activity& activity) {
+  const Program& program = job.programs[rank.program];
+  return Error(fmt::format("rank {} ({}) calls '{}' on the communicator '{}', in which it has no group", rank.rank,
+                           program.rank_class, program.labels[activity.label],
+                           program.communicators[activity.communicator]),
+               {}, "every communicator of a program needs a group of each of its ranks in the placement",
+               ExitCode::failed);
+}
+
+Error mismatch_error(const Job& job, const RankInstance& rank, const Activity& activity, std::uint32_t ordinal,
+                     const Call& expected) {
+  const Program& program = job.programs[rank.program];
+  return Error(fmt::format("rank {} ({}) makes call {} on the communicator '{}' as {} of {:.0f} bytes ('{}'), "
+                           "another member of its group as {} of {:.0f} bytes",
+                           rank.rank, program.rank_class, ordinal + 1, program.communicators[activity.communicator],
+                           to_string(activity.collective), activity.bytes.value, program.labels[activity.label],
+                           to_string(expected.kind), expected.bytes.value),
+               {}, "all members of a group make the same calls in the same order", ExitCode::failed);
+}
+
+double compute_seconds(const Program& program, const RankInstance& rank, const Draw* draw) {
+  double total = 0;
+  for (const Activity& activity : program.activities) {
+    if (activity.is_collective) continue;
+    double seconds = activity.duration.time.value * time_multiplier(draw, activity.duration.parameter);
+    if (program.streams[activity.stream].kind == StreamKind::compute) {
+      seconds *= std::max(1.0, rank.stretch) / program.compute_rate_while_communicating;
+    }
+    total += seconds;
+  }
+  return total;
+}
+
+// Seconds that one byte of rank_bytes and of node_bytes keeps the links of the group busy, added up.
+struct LinkWork {
+  double per_rank_byte = 0;
+  double per_node_byte = 0;
+};
+
+LinkWork link_work(const Job& job, const Group& group, const Draw* draw) {
+  LinkWork work;
+  for (const FlowTemplate& flow : group.flows) {
+    double seconds = 0;
+    for (const LinkUse& use : flow.route) {
+      const Link& link = job.links[use.link];
+      seconds += flow.share * use.weight / link.capacity.value * time_multiplier(draw, link.parameter);
+    }
+    (flow.between_nodes ? work.per_node_byte : work.per_rank_byte) += seconds;
+  }
+  return work;
+}
+
+}  // namespace
+
+Calls collect_calls(const Job& job, const std::vector<ProgramGraph>& graphs, const CollectivePlanner& planner) {
+  Calls calls;
+  calls.of_group.resize(job.groups.size());
+  Plans plans(planner, calls.plans);
+  std::vector<std::uint32_t> shape_of_group;
+  for (const Group& group : job.groups) shape_of_group.push_back(plans.shape(group.shape));
+
+  for (const RankInstance& rank : job.instances) {
+    const Program& program = job.programs[rank.program];
+    const ProgramGraph& graph = graphs[rank.program];
+    for (const ActivityIndex a : graph.collectives) {
+      const Activity& activity = program.activities[a];
+      const std::uint32_t group = rank.group_of_communicator[activity.communicator];
+      if (group == no_group) throw no_group_error(job, rank, activity);
+      std::vector<Call>& of_group = calls.of_group[group];
+      const std::uint32_t ordinal = graph.call[a];
+      if (ordinal == of_group.size()) {
+        const std::uint32_t plan = plans.plan(shape_of_group[group], activity.collective, activity.bytes);
+        of_group.push_back({activity.collective, activity.bytes, plan});
+      } else if (of_group[ordinal].kind != activity.collective || of_group[ordinal].bytes != activity.bytes) {
+        throw mismatch_error(job, rank, activity, ordinal, of_group[ordinal]);
+      }
+    }
+  }
+  return calls;
+}
+
+double time_multiplier(const Draw* draw, ParameterId parameter) {
+  if (draw == nullptr) return 1.0;
+  assert(parameter.index < draw->size());
+  return (*draw)[parameter.index];
+}
+
+Bytes flow_bytes(const FlowTemplate& flow, const CollectivePlan& plan) {
+  return (flow.between_nodes ? plan.node_bytes : plan.rank_bytes) * flow.share;
+}
+
+Seconds longest_step(const Job& job, const Calls& calls, const Draw* draw) {
+  double total = 0;
+  for (const RankInstance& rank : job.instances) total += compute_seconds(job.programs[rank.program], rank, draw);
+  for (std::size_t g = 0; g < job.groups.size(); ++g) {
+    if (calls.of_group[g].empty()) continue;
+    const LinkWork work = link_work(job, job.groups[g], draw);
+    for (const Call& call : calls.of_group[g]) {
+      const CollectivePlan& plan = calls.plans[call.plan];
+      total += plan.alpha.time.value * time_multiplier(draw, plan.alpha.parameter) +
+               plan.alone.time.value * time_multiplier(draw, plan.alone.parameter) +
+               plan.rank_bytes.value * work.per_rank_byte + plan.node_bytes.value * work.per_node_byte;
+    }
+  }
+  return Seconds(total);
+}
+
+}  // namespace foretrain::sim::engine
