@@ -26,7 +26,7 @@ struct Model {
   std::string family;        // "convnet", "transformer", "recurrent", "operators", "totals"
   std::string sample_unit;   // "image", "sequence", "line": what one sample is
   std::int64_t micro_batch = 0;
-  std::int64_t sequence = 0;  // 0 where the model has none
+  std::int64_t sequence = 0;  // tokens per sample; 0 where the user has none to choose (images, lines)
   double sample_elements = 0; // input elements of one sample (for host-to-device copies)
   std::vector<Layer> layers;  // in forward order
   std::string source;         // where sizes are from
@@ -37,6 +37,7 @@ struct Totals {
   double parameters = 0;
   double flops_per_sample = 0;  // forward + backward, 0 = unknown (then a measured step is required)
   double activation_bytes_per_sample = 0;  // 0 = unknown
+  double activation_element_bytes = 2;     // bytes per element in that figure: 2 in mixed precision, 4 in fp32
   std::int64_t layers = 1;
 };
 
@@ -62,16 +63,20 @@ struct BatchShape {
 struct ZooEntry {
   std::string name, family, description, source;
   double published_parameters = 0;  // 0 = none stated
+  double parameters = 0;            // of the model as built at its default sizes
 };
 [[nodiscard]] std::vector<ZooEntry> zoo_entries(const DataStore& data);
-// The sizes of a zoo entry that may be overridden, with their defaults.
+// The sizes of a zoo entry that may be overridden, with their defaults (lists, like the blocks of each
+// stage, may not).
 [[nodiscard]] std::map<std::string, double> zoo_sizes(const std::string& name, const DataStore& data);
 
 [[nodiscard]] double parameter_count(const Model& model);
 // Forward plus backward FLOPs of one micro-batch.
 [[nodiscard]] Flops training_flops(const Model& model);
 [[nodiscard]] Flops forward_flops(const Model& model);
-// Elements kept from forward to backward for one micro-batch.
+// Elements kept from forward to backward for one micro-batch, with fused attention.
 [[nodiscard]] double saved_elements(const Model& model);
+// What unfused attention keeps in addition (the sum of unfused_saved_elements).
+[[nodiscard]] double unfused_saved_elements(const Model& model);
 
 }  // namespace foretrain::models

@@ -4,10 +4,14 @@
 // recurrent layer, or a pass over memory (element-wise, norm, softmax, pooling, embedding, loss). It
 // carries what its time, its memory and its gradients follow from, for the micro-batch that the model
 // was built for; it knows nothing about devices. FLOPs count a multiply-add as two; passes over memory
-// count elements read plus elements written, so that the bytes follow from the precision.
+// count elements read plus elements written, so that the bytes follow from the precision. Elements are
+// those of an activation (activation_bytes); masks of one byte count as half an element and indices of
+// eight bytes as four, which is exact in two-byte formats and too much by half of them in fp32. The kinds
+// softmax (over classes) and loss run in four bytes under mixed precision, as autocast has it.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -29,12 +33,15 @@ struct ConvolutionShape {
 struct AttentionShape {  // the score·softmax·value core, without projections
   std::int64_t batch = 0, heads = 0, query_length = 0, key_length = 0, head_dimension = 0;
   bool causal = false;
+  std::int64_t key_value_heads = 0;  // 0 = heads; fewer under grouped queries
+  bool dropout = false;              // on the attention probabilities
 };
 struct RecurrentShape {  // one layer, all time steps; gates: LSTM 4, GRU 3, plain 1
   std::int64_t batch = 0, steps = 0, input = 0, hidden = 0, directions = 1, gates = 4;
 };
 struct MemoryShape {  // a pass over memory
   double elements_read = 0, elements_written = 0;
+  std::optional<double> backward_elements;  // read plus written on the way back; empty = twice the forward pass
 };
 using Shape = std::variant<GemmShape, ConvolutionShape, AttentionShape, RecurrentShape, MemoryShape>;
 
@@ -57,17 +64,32 @@ struct Operator {
   double saved_elements = 0;                // kept from forward to backward (its inputs or outputs, once)
   double output_elements = 0;
   bool needs_input_gradient = true;  // false for the first operator of a model
-  double kernels_forward = 1;        // kernels a framework launches without fusing
-  double kernels_backward = 2;
+  double kernels_forward = 1;        // kernels a framework launches without fusing; of attention: its unfused core
+  double kernels_backward = 2;       // (a fused core is 1 forward and, in FlashAttention, 3 backward)
   double sequential_steps = 0;  // dependent steps inside (a CTC loss over time); recurrent layers have theirs in the shape
 };
 
-// FLOPs of one direction. Backward of products: gradient by input (if needed) and by weight.
+// FLOPs of one direction. Attention counts every score, causal or not (the convention of Megatron and
+// PaLM; a kernel that skips masked scores does about half). Backward of products: gradient by input (if
+// needed) and by weight; of attention: two products for each of the forward pass, without what a fused
+// kernel computes again.
 [[nodiscard]] Flops forward_flops(const Operator& op);
 [[nodiscard]] Flops backward_flops(const Operator& op);
-// Elements read plus written, once through.
+// Elements read plus written, once through (tensors of products and recurrent layers once, weights
+// included; attention without its score matrix).
 [[nodiscard]] double forward_elements(const Operator& op);
 [[nodiscard]] double backward_elements(const Operator& op);
 [[nodiscard]] std::int64_t parameter_count(const Operator& op);
+
+// The score matrix of an attention core, batch × heads × queries × keys. A fused kernel never stores it.
+[[nodiscard]] double score_elements(const AttentionShape& shape);
+// What an unfused core keeps beside the operator's saved_elements: the softmax result and, with dropout,
+// the dropped-out result and the mask (in two-byte formats 5 bytes per score: Korthikanti et al. 2022,
+// "Reducing Activation Recomputation in Large Transformer Models", section 4.1).
+[[nodiscard]] double unfused_saved_elements(const AttentionShape& shape);
+// Kernels of an unfused core: two products, scale, softmax, and where asked mask and dropout; on the way
+// back each product has two.
+[[nodiscard]] double unfused_kernels_forward(const AttentionShape& shape);
+[[nodiscard]] double unfused_kernels_backward(const AttentionShape& shape);
 
 }  // namespace foretrain::models

@@ -1,0 +1,19 @@
+// Recurrent networks: the convolutional recurrent network for text lines (CRNN).
+//
+// After Shi, Bai and Yao 2015, "An End-to-End Trainable Neural Network for Image-based Sequence
+// Recognition" (arXiv:1507.05717): convolutions and poolings until the height is 1, the width read as
+// time steps, bidirectional LSTMs, a linear layer over symbols and a blank, CTC loss.
+#pragma once
+
+#include "models/model.h"
+#include "models/sizes.h"
+
+namespace foretrain::models {
+
+// Sizes: image_height, image_width, image_channels; lists with one number per convolution:
+// convolution_channels, convolution_kernel (3 = 3×3 padded by 1, 2 = 2×2 unpadded), batch_norm (0/1),
+// pool_height and pool_width (1×1 = no pooling); lstm_layers, lstm_hidden, bidirectional (0/1),
+// symbols (without the blank), target_length (symbols per line, for the CTC loss).
+void build_crnn(Model& model, const Sizes& sizes);
+
+}  // namespace foretrain::models

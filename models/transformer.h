@@ -1,0 +1,29 @@
+// Transformers: encoders (BERT), decoders (GPT-2, Llama and their like) and vision transformers (ViT).
+//
+// BERT after Devlin et al. 2018 (arXiv:1810.04805), GPT-2 after Radford et al. 2019, ViT after
+// Dosovitskiy et al. 2020 (arXiv:2010.11929); layers and parameter names as in Hugging Face transformers
+// (BERT, GPT-2) and torchvision (ViT). Common sizes: layers, hidden, heads, feed_forward, dropout (0/1),
+// sequence (tokens unless the user asks for others), positions (rows of the learned position table).
+#pragma once
+
+#include "models/model.h"
+#include "models/sizes.h"
+
+namespace foretrain::models {
+
+// Further sizes: vocabulary, token_types, pooler (0/1), mlm_head (0/1: masked language model, tied to the
+// embedding), predictions_per_sequence (masked tokens the head works on, 0 = every token), nsp_head
+// (0/1: next sentence), classes (of a classifier on the pooled output, 0 = none). Without any head the
+// loss reads the output as it is.
+void build_encoder(Model& model, const Sizes& sizes);
+
+// Further sizes: key_value_heads (fewer than heads: grouped queries), head_dimension (0 = hidden / heads),
+// vocabulary, gated_feed_forward, tied_embeddings, biases, query_key_value_biases, rms_norm,
+// learned_positions, rotary_positions (each 0/1).
+void build_decoder(Model& model, const Sizes& sizes);
+
+// Further sizes: image, channels, patch, class_token (0/1), classes. The number of tokens follows from
+// image and patch.
+void build_vision_transformer(Model& model, const Sizes& sizes);
+
+}  // namespace foretrain::models

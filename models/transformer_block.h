@@ -1,0 +1,41 @@
+// One transformer layer: attention and a feed-forward network, each with a norm and a residual connection.
+//
+// The same code writes the layers of encoders (norm after), decoders and vision transformers (norm before).
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "models/model_writer.h"
+
+namespace foretrain::models {
+
+// Names of a layer's parts below the layer's own, as the model's usual PyTorch implementation has them.
+struct BlockNames {
+  std::string query_key_value;    // one product; or, when empty, three:
+  std::string query, key, value;
+  std::string attention;          // the core, without parameters
+  std::string projection, attention_norm;
+  std::string up, gate, down, feed_forward_norm;
+};
+
+struct BlockShape {
+  std::int64_t batch = 0, tokens = 0;
+  std::int64_t hidden = 0, heads = 0, key_value_heads = 0, head_dimension = 0, feed_forward = 0;
+  bool causal = false;
+  bool norm_before = true;
+  bool rms_norm = false;  // a norm without bias
+  bool gated = false;     // SwiGLU: two products in, silu(gate)·up, one out
+  bool rotary = false;    // rotary positions on queries and keys
+  bool biases = true;
+  bool query_key_value_biases = true;
+  bool dropout = false;   // on probabilities and on both branches
+
+  [[nodiscard]] std::int64_t rows() const { return batch * tokens; }
+};
+
+// Appends the layer `name` over `input` (rows × hidden) and returns its output.
+Activation write_block(ModelWriter& writer, const std::string& name, Activation input, const BlockShape& shape,
+                       const BlockNames& names);
+
+}  // namespace foretrain::models
