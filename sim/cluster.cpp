@@ -23,7 +23,9 @@ constexpr std::int64_t most_gpus_per_node = 1024;
 constexpr std::int64_t most_nics_per_node = 256;
 constexpr std::int64_t most_nics = std::int64_t{8} * most_gpus;
 
-std::string field(const ClusterChoice& choice, const char* key) { return choice.where + "/" + key; }
+std::string field(const ClusterChoice& choice, const char* key) {
+  return choice.where.empty() ? fmt::format("cluster.{}", key) : choice.where + "/" + key;
+}
 
 void check_count(const ClusterChoice& choice, const char* key, std::optional<std::int64_t> value, std::int64_t most) {
   if (!value || (*value >= 1 && *value <= most)) return;
@@ -88,8 +90,8 @@ Machine own_machine(const ClusterChoice& choice) {
 // the link rate with the kind of link, the price with the GPUs.
 void apply_fields(const ClusterChoice& choice, const Catalogue& catalogue, Machine& machine,
                   std::vector<std::string>& warnings) {
-  const bool other_gpus =
-      (choice.gpu && *choice.gpu != machine.device) || (choice.gpus_per_node && *choice.gpus_per_node != machine.gpus);
+  const std::string priced_device = machine.device;
+  const int priced_gpus = machine.gpus;
   if (choice.gpu) machine.device = catalogue.device(*choice.gpu, field(choice, "gpu")).name;
   if (choice.gpus_per_node) machine.gpus = static_cast<int>(*choice.gpus_per_node);
   if (choice.intra_node) {
@@ -105,16 +107,16 @@ void apply_fields(const ClusterChoice& choice, const Catalogue& catalogue, Machi
   if (choice.price_usd_per_hour) {
     machine.price_usd_per_hour = choice.price_usd_per_hour;
     machine.price_note = "given in the scenario";
-  } else if (other_gpus && machine.price_usd_per_hour) {
+  } else if (machine.price_usd_per_hour && (machine.device != priced_device || machine.gpus != priced_gpus)) {
     machine.price_usd_per_hour.reset();
     warnings.push_back(
         fmt::format("the price of {} is not that of one with other GPUs: cost is unknown until "
                     "cluster.price_usd_per_hour is given",
-                    machine.name));
+                    printable(machine.name)));
   }
 }
 
-// What large transfers reach over the PCIe slot of the cluster's GPU, if its generation is known.
+// What the PCIe slot of the cluster's GPU carries, if the catalogue knows its generation.
 std::optional<BytesPerSecond> pcie_slot(const Cluster& cluster, const calibrate::CollectiveConstants& constants) {
   const auto found = constants.pcie_bandwidth.find(cluster.device->generation);
   if (found == constants.pcie_bandwidth.end()) return std::nullopt;
@@ -127,9 +129,11 @@ void resolve_intra_node(const ClusterChoice& choice, const Catalogue& catalogue,
   if (machine.gpus == 1) machine.intra_node = IntraNode::none;
   if (std::min(cluster.gpus, machine.gpus) == 1) return;
   if (machine.intra_node == IntraNode::none) {
+    std::vector<std::string> kinds = calibrate::intra_node_names();
+    kinds.erase(std::remove(kinds.begin(), kinds.end(), calibrate::to_string(IntraNode::none)), kinds.end());
     throw Error(
         fmt::format("what joins the {} GPUs of a node of {} is not known", machine.gpus, printable(machine.name)),
-        choice.where, "set cluster.intra_node: " + joined(calibrate::intra_node_names()));
+        choice.where, "set cluster.intra_node: " + joined(kinds));
   }
   const calibrate::CollectiveConstants& constants = catalogue.collective_constants();
   const std::optional<BytesPerSecond> slot = pcie_slot(cluster, constants);
@@ -170,8 +174,9 @@ void resolve_intra_node(const ClusterChoice& choice, const Catalogue& catalogue,
 void warn_of_slots(Cluster& cluster) {
   const Machine& machine = cluster.machine;
   std::optional<BytesPerSecond> slot = cluster.pcie_bandwidth;
-  if (machine.intra_node == IntraNode::pcie)
+  if (machine.intra_node == IntraNode::pcie) {
     slot = *machine.intra_node_bandwidth * cluster.intra_node_achieved_fraction;
+  }
   const BytesPerSecond nic = *machine.inter_node_bandwidth * cluster.network_achieved_fraction / machine.nics;
   if (!slot || nic <= *slot) return;
   cluster.warnings.push_back(fmt::format("each network card could carry {}, but its PCIe slot is taken to pass {}",
