@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include <fmt/format.h>
@@ -10,9 +11,12 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "models/precision.h"
+#include "sim/workload.h"
 
 namespace foretrain::sim {
 namespace {
+
+bool fused_attention(const calibrate::Stack& stack) { return stack.at("fused_attention").value != 0; }
 
 double allocator_factor(const calibrate::Stack& stack) { return 1.0 + stack.at("fragmentation_fraction").value; }
 
@@ -41,7 +45,7 @@ double dynamic_peak(const models::Model& model, models::Precision precision, con
 std::int64_t largest_micro_batch_that_fits(Bytes capacity, const Scenario& scenario, const calibrate::Stack& stack,
                                            bool distributed, const DataStore& data) {
   const auto fits = [&](std::int64_t micro_batch) {
-    const models::Model model = models::build_model(scenario.model, {micro_batch, scenario.training.sequence}, data);
+    const models::Model model = build_workload(scenario, micro_batch, data);
     return data_parallel_memory(model, scenario.training, stack, distributed).total() <= capacity;
   };
   std::int64_t low = 0, high = scenario.training.micro_batch;  // low fits (0 = nothing does), high does not
@@ -74,6 +78,9 @@ DynamicBytes dynamic_bytes(const models::Operator& op, const models::Operator* b
   const double element = models::activation_bytes(precision) * allocator_factor(stack);
   DynamicBytes bytes;
   bytes.saved = op.saved_elements * element;
+  if (const auto* attention = std::get_if<models::AttentionShape>(&op.shape); attention && !fused_attention(stack)) {
+    bytes.saved += models::unfused_saved_elements(*attention) * element;
+  }
   if (before != nullptr && op.needs_input_gradient) bytes.input_gradient = before->output_elements * element;
   return bytes;
 }
@@ -87,7 +94,9 @@ MemoryParts data_parallel_memory(const models::Model& model, const Training& tra
   parts.parameters = Bytes(count * (full + half));
   parts.gradients = Bytes(count * full);
   parts.optimizer = Bytes(count * optimizer_state_bytes(training.optimizer));
-  parts.activations = Bytes(models::saved_elements(model) * models::activation_bytes(training.precision));
+  const double saved =
+      models::saved_elements(model) + (fused_attention(stack) ? 0.0 : models::unfused_saved_elements(model));
+  parts.activations = Bytes(saved * models::activation_bytes(training.precision));
   parts.buckets = Bytes(distributed ? count * full : 0.0);
   parts.framework = Bytes(stack.at("framework_memory_bytes").value);
   const Bytes resident = parts.parameters + parts.gradients + parts.optimizer + parts.buckets;

@@ -4,6 +4,7 @@
 #include <map>
 #include <tuple>
 
+#include "base/text.h"
 #include "models/precision.h"
 #include "sim/memory.h"
 
@@ -21,6 +22,13 @@ bool casts_weights(const models::Operator& op, models::Precision precision) {
   const bool matrix_work = op.kind == OperatorKind::gemm || op.kind == OperatorKind::convolution ||
                            op.kind == OperatorKind::recurrent;
   return matrix_work && models::is_mixed(precision) && !op.parameters.empty();
+}
+
+// A fused attention core is one kernel forward and three backward (FlashAttention: the row sums of output times its
+// gradient, the gradients, and the conversion of the query's); the model counts the kernels of an unfused one.
+double launches(const models::Operator& op, bool forward, bool fused_attention) {
+  if (op.kind == OperatorKind::attention && fused_attention) return forward ? 1 : 3;
+  return forward ? op.kernels_forward : op.kernels_backward;
 }
 
 }  // namespace
@@ -44,11 +52,11 @@ Layers::Layers(StepWriter& writer, std::int64_t accumulation) : writer_(writer) 
 Work Layers::timed(const models::Operator& op, Direction direction, std::int64_t accumulation) {
   const bool forward = direction == Direction::forward;
   const calibrate::OperatorTime time = writer_.clock().time(op, direction);
-  const double launches = forward ? op.kernels_forward : op.kernels_backward;
+  const double kernels = launches(op, forward, writer_.stack("fused_attention") != 0);
   const std::string name = op.name + (forward ? " forward" : " backward");
-  const Duration host = writer_.anchored(writer_.host_time(forward ? forward_launch : backward_launch, launches));
+  const Duration host = writer_.anchored(writer_.host_time(forward ? forward_launch : backward_launch, kernels));
   writer_.explain(name, forward ? "forward" : "backward", time, static_cast<double>(accumulation));
-  writer_.explain(name, "launch", host, models::to_string(op.kind) + (" launches × " + std::to_string(launches)),
+  writer_.explain(name, "launch", host, significant(kernels) + " launches",
                   static_cast<double>(accumulation));
   if (time.extrapolated && (extrapolated_.empty() || extrapolated_.back() != op.name)) extrapolated_.push_back(op.name);
   return {name, writer_.anchored(time), host};

@@ -1,0 +1,21 @@
+// Anchor: a measured step replaces what the catalogue believes about kernels and launches.
+//
+// The factor on compute and host time is solved so that the predicted step of the measured run equals the
+// measurement. For the same work on the same kind of GPU, time then rests on that measurement alone. To another kind
+// of GPU (or precision) the factor is carried over: what both have in common cancels, the calibration errors of
+// both remain.
+#pragma once
+
+#include "calibrate/catalogue.h"
+#include "sim/scenario.h"
+#include "sim/studies/run.h"
+
+namespace foretrain::sim::studies {
+
+// The anchor for `scenario` from the nearest measured step of `original`, the scenario in which they were measured
+// (a decision's base; usually `scenario` itself); neutral when there are none. Throws Error when a measured step
+// cannot be true beside the rest of the scenario.
+[[nodiscard]] Anchor find_anchor(const Scenario& scenario, const Scenario& original,
+                                 const calibrate::Catalogue& catalogue);
+
+}  // namespace foretrain::sim::studies

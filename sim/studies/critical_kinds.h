@@ -1,0 +1,24 @@
+// Critical kinds: what kind of work the critical path of a step is made of.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "sim/job.h"
+#include "sim/prediction.h"
+#include "sim/timeline.h"
+
+namespace foretrain::sim::studies {
+
+struct CriticalKinds {
+  std::map<Bottleneck, double> seconds;    // they sum to the step, up to waiting at its start
+  std::map<std::string, double> by_label;  // of the same path, by activity label
+};
+
+// Walks back from the last finish over released_by.
+[[nodiscard]] CriticalKinds critical_kinds(const Job& job, const Timeline& timeline);
+
+// The instance whose activity finishes last (the first of them): whose breakdown sums to the step.
+[[nodiscard]] std::uint32_t last_instance(const Job& job, const Timeline& timeline);
+
+}  // namespace foretrain::sim::studies

@@ -1,0 +1,102 @@
+#include "sim/studies/decide.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "sim/strategies/batches.h"
+#include "sim/strategies/input_load.h"
+#include "sim/studies/advice.h"
+#include "sim/studies/shares.h"
+#include "sim/studies/verdict.h"
+
+namespace foretrain::sim::studies {
+namespace {
+
+std::string describe(const Scenario& scenario, const calibrate::Catalogue& catalogue) {
+  const Cluster cluster = resolve_cluster(scenario.cluster, catalogue);
+  const std::string machine = cluster.machine.name.empty() ? cluster.device->name : printable(cluster.machine.name);
+  return fmt::format("{} × {} ({} GPU{})", cluster.nodes, machine, cluster.gpus, cluster.gpus == 1 ? "" : "s");
+}
+
+// What as many independent one-GPU runs process together: only the input is shared.
+Quantity independent_runs(const Scenario& scenario, const Prediction& prediction,
+                          const calibrate::Catalogue& catalogue) {
+  const Cluster cluster = resolve_cluster(scenario.cluster, catalogue);
+  if (cluster.gpus == 1) return unknown_quantity("samples/s", "one GPU runs one training at a time");
+  const double limit =
+      strategies::input_samples_per_second(scenario, cluster, cluster.nodes).value_or(HUGE_VAL);
+  Quantity runs = prediction.one_gpu_throughput;
+  for (double* end : {&runs.value, &runs.low, &runs.high}) *end = std::min(*end * cluster.gpus, limit);
+  runs.provenance = fmt::format("{} runs of one GPU each, sharing the input pipeline of their node", cluster.gpus);
+  return runs;
+}
+
+double odds_of_more_than_one(double gain, double log_spread) {
+  if (log_spread <= 0) return gain > 1 ? 1.0 : gain < 1 ? 0.0 : 0.5;
+  return 0.5 * std::erfc(-std::log(gain) / log_spread / std::sqrt(2.0));
+}
+
+AlternativeAnswer answer_for(const std::string& name, const Scenario& scenario, const calibrate::Catalogue& catalogue,
+                             const PredictOptions& options) {
+  AlternativeAnswer answer;
+  answer.name = name;
+  answer.scenario = scenario;
+  answer.prediction = predict(scenario, catalogue, options);
+  answer.gain_interval = {1, 1, 1, "1", "the base", true};
+  answer.odds_faster_than_base = 0.5;
+  answer.independent_runs = independent_runs(scenario, answer.prediction, catalogue);
+  return answer;
+}
+
+void compare(AlternativeAnswer& answer, const AlternativeAnswer& base) {
+  answer.gain = answer.prediction.throughput.value / base.prediction.throughput.value;
+  const double spread = log_spread_of_ratio(effects_of(answer.prediction), effects_of(base.prediction));
+  answer.gain_interval = log_normal_quantity(answer.gain, spread, "1", "ratio of two simulations, shared errors cancel");
+  answer.odds_faster_than_base = odds_of_more_than_one(answer.gain, spread);
+}
+
+Question with_something_to_compare(const Question& question, const calibrate::Catalogue& catalogue) {
+  if (!question.options.empty()) return question;
+  if (question.base.cluster.gpus == 1) {
+    throw Error("there is nothing to compare one GPU with", "/options",
+                "add options (or --try MACHINE:COUNT), such as {\"cluster.gpus\": [4, 8]}");
+  }
+  const strategies::Batches batches =
+      strategies::resolve_batches(question.base.training, question.base.plan, question.base.cluster.gpus);
+  Question compared;
+  compared.base = question.base;
+  compared.base.training = strategies::rescaled(question.base.training, batches, 1);
+  compared.base.cluster.gpus = 1;
+  compared.options.push_back({describe(question.base, catalogue), question.base});
+  return compared;
+}
+
+}  // namespace
+
+Decision decide(const Question& asked, const calibrate::Catalogue& catalogue, const PredictOptions& options) {
+  const Question question = with_something_to_compare(asked, catalogue);
+  PredictOptions shared = options;
+  shared.measured_in = &asked.base;
+  Decision decision;
+  decision.base = answer_for(describe(question.base, catalogue), question.base, catalogue, shared);
+  for (const Alternative& option : question.options) {
+    decision.alternatives.push_back(answer_for(option.name, option.scenario, catalogue, shared));
+    compare(decision.alternatives.back(), decision.base);
+  }
+  judge(decision);
+  decision.change_first =
+      advice(decision.base.name, decision.base.scenario, decision.base.prediction, asked.base, catalogue);
+  if (decision.recommended >= 0) {
+    const AlternativeAnswer& pick = decision.alternatives[static_cast<std::size_t>(decision.recommended)];
+    for (std::string& sentence : advice(pick.name, pick.scenario, pick.prediction, asked.base, catalogue)) {
+      decision.change_first.push_back(std::move(sentence));
+    }
+  }
+  return decision;
+}
+
+}  // namespace foretrain::sim::studies

@@ -1,0 +1,175 @@
+#include "sim/studies/parts.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+
+namespace foretrain::sim::studies {
+namespace {
+
+// The largest job whose published speedups stand behind the jitter and network constants (the corpus of measured runs).
+constexpr int largest_gpus_with_evidence = 1024;
+// An assumed number is worth a warning from this share of the step on.
+constexpr double share_worth_a_warning = 0.05;
+
+// Busy seconds of one kind of activity by parameter, as they ran in the timeline.
+using BusyByParameter = std::map<std::uint32_t, double>;
+
+BusyByParameter busy_by_parameter(const Replayed& replayed, const std::string& part) {
+  const Job& job = replayed.main.run->job();
+  const Timeline& timeline = replayed.main.timeline;
+  const Program& program = job.programs[job.instances[replayed.instance].program];
+  const auto is_in = [&](const Activity& activity) {
+    if (activity.is_collective) return part == std::string("exposed_") + calibrate::to_string(activity.collective);
+    return part == (activity.category == Category::input ? "input_stall" : to_string(activity.category));
+  };
+  BusyByParameter busy;
+  for (std::size_t i = 0; i < program.activities.size(); ++i) {
+    const Activity& activity = program.activities[i];
+    if (!is_in(activity)) continue;
+    const SpanIndex at = timeline.first_of[replayed.instance] + static_cast<SpanIndex>(i);
+    if (!activity.is_collective) {
+      busy[activity.duration.parameter.index] += timeline.spans[at].finish - timeline.spans[at].start;
+      continue;
+    }
+    const CollectiveSpan& span = timeline.collectives[timeline.collective_of[at]];
+    busy[span.alpha_parameter.index] += span.alpha_end - span.all_arrived;
+    busy[span.bandwidth_parameter.index] += span.finish - span.alpha_end;
+  }
+  return busy;
+}
+
+// Standard deviation, in seconds, of what these activities take.
+double busy_spread(const BusyByParameter& busy, const ParameterTable& parameters) {
+  double variance = 0;
+  for (const auto& [index, seconds] : busy) {
+    variance += std::pow(seconds * parameters.at(ParameterId{index}).relative_spread, 2);
+  }
+  return std::sqrt(variance);
+}
+
+}  // namespace
+
+std::vector<NamedQuantity> breakdown_quantities(const Replayed& replayed, const Quantity& step_time) {
+  std::vector<NamedQuantity> parts;
+  for (const auto& [name, seconds] : replayed.breakdown) {
+    const BusyByParameter busy = busy_by_parameter(replayed, name);
+    // Waiting and idling have no activities of their own: they scale with the step.
+    const double spread = busy.empty() ? seconds * std::log(step_time.high / step_time.value) / half_width_90()
+                                       : busy_spread(busy, replayed.parameters);
+    const double margin = half_width_90() * spread;
+    parts.push_back({name, {seconds, std::max(0.0, seconds - margin), seconds + margin, "s", step_time.provenance, true}});
+  }
+  return parts;
+}
+
+void fill_binding(Prediction& prediction, const Replayed& replayed) {
+  const auto by_value = [](const auto& a, const auto& b) { return a.second < b.second; };
+  const auto& kinds = replayed.kinds.seconds;
+  const auto largest = std::max_element(kinds.begin(), kinds.end(), by_value);
+  const auto label = std::max_element(replayed.kinds.by_label.begin(), replayed.kinds.by_label.end(), by_value);
+  prediction.bottleneck = largest->first;
+  const std::string share = format_percent(largest->second / replayed.main.step_seconds()) + " of the critical path";
+  switch (largest->first) {
+    case Bottleneck::computation:
+      prediction.binding = fmt::format("computation ({}, most of it in {})", share, printable(label->first));
+      break;
+    case Bottleneck::launches:
+      prediction.binding = fmt::format("kernel launches and other host work ({})", share);
+      break;
+    case Bottleneck::communication:
+      prediction.binding = fmt::format("gradient all-reduce ({})", share);
+      break;
+    case Bottleneck::input:
+      prediction.binding = fmt::format("input pipeline ({})", share);
+      break;
+  }
+}
+
+GradientExchange gradient_exchange(const Replayed& replayed) {
+  GradientExchange exchange;
+  const Run& run = *replayed.main.run;
+  if (!run.distributed()) return exchange;
+  const Cluster& cluster = run.cluster();
+  const Job& job = run.job();
+  const Timeline& timeline = replayed.main.timeline;
+  const Program& program = job.programs[job.instances[replayed.instance].program];
+  for (std::size_t i = 0; i < program.activities.size(); ++i) {
+    const SpanIndex at = timeline.first_of[replayed.instance] + static_cast<SpanIndex>(i);
+    const Activity& activity = program.activities[i];
+    if (activity.is_collective) {
+      const CollectiveSpan& span = timeline.collectives[timeline.collective_of[at]];
+      exchange.bytes += activity.bytes.value;
+      exchange.seconds += span.finish - span.all_arrived;
+    } else if (activity.category == Category::forward) {
+      exchange.backward_seconds = 0;  // an earlier micro-batch's
+    } else if (activity.category == Category::backward) {
+      exchange.backward_seconds += timeline.spans[at].finish - timeline.spans[at].start;
+    }
+  }
+  if (cluster.nodes > 1) {
+    const double gbits = cluster.machine.inter_node_bandwidth->value * 8e-9;
+    exchange.over = fmt::format("{} Gb/s {} between {} nodes", significant(gbits), cluster.network->name, cluster.nodes);
+  } else {
+    exchange.over = fmt::format("{} inside the node", calibrate::to_string(cluster.machine.intra_node));
+  }
+  return exchange;
+}
+
+MemoryAnswer memory_answer(const Run& run, const DataStore& data) {
+  const MemoryParts parts = run.memory();
+  const calibrate::StackValue& framework = run.stack().at("framework_memory_bytes");
+  // How much the allocator cannot use varies by about as much as it is.
+  const double allocator = run.stack().at("fragmentation_fraction").value;
+  const auto bytes = [](Bytes amount, double relative, const std::string& provenance) {
+    return Quantity{amount.value, amount.value * std::max(0.0, 1 - relative), amount.value * (1 + relative), "bytes",
+                    provenance, true};
+  };
+  MemoryAnswer answer;
+  answer.parts = {{"parameters", bytes(parts.parameters, 0, "counted")},
+                  {"gradients", bytes(parts.gradients, 0, "counted")},
+                  {"optimizer", bytes(parts.optimizer, 0, "counted")},
+                  {"activations", bytes(parts.activations, allocator, "counted")},
+                  {"buckets", bytes(parts.buckets, 0, "counted")},
+                  {"workspace", bytes(parts.workspace, allocator, "counted, and what the allocator loses")},
+                  {"framework", bytes(parts.framework, half_width_90() * framework.relative_spread,
+                                      to_string(framework.provenance))}};
+  answer.total = {0, 0, 0, "bytes", "sum of the parts", true};
+  for (const auto& [name, part] : answer.parts) {
+    answer.total.value += part.value;
+    answer.total.low += part.low;
+    answer.total.high += part.high;
+  }
+  const Bytes capacity = run.cluster().device->memory;
+  answer.capacity = bytes(capacity, 0, run.cluster().device->datasheet_source);
+  answer.fits = parts.total() <= capacity;
+  if (!answer.fits) {
+    answer.advice = memory_advice(parts, capacity, run.scenario(), run.stack(), run.distributed(), data);
+  }
+  return answer;
+}
+
+void fill_warnings(Prediction& prediction, const Replayed& replayed) {
+  const Run& run = *replayed.main.run;
+  const auto warn = [&](const std::string& text) { prediction.warnings.push_back(text); };
+  for (const std::string& warning : run.cluster().warnings) warn(warning);
+  for (const std::string& warning : run.composed().warnings) warn(warning);
+  prediction.extrapolating = run.composed().extrapolating;
+  if (run.cluster().gpus > largest_gpus_with_evidence) {
+    prediction.extrapolating = true;
+    warn(fmt::format("extrapolating: {} GPUs are {} × the largest job with measurements behind it ({})",
+                     run.cluster().gpus, significant(static_cast<double>(run.cluster().gpus) / largest_gpus_with_evidence, 2),
+                     largest_gpus_with_evidence));
+  }
+  for (const ParameterShare& part : prediction.parameters) {
+    const double share = part.critical_seconds / prediction.step_time.value;
+    const bool outside = part.parameter.name == replayed.parameters.at(replayed.main.unmodelled).name;
+    if (part.parameter.provenance != Provenance::assumed || share < share_worth_a_warning || outside) continue;
+    warn(fmt::format("assumed: {} ({} of the step)", printable(part.parameter.name), format_percent(share)));
+  }
+}
+
+}  // namespace foretrain::sim::studies

@@ -1,0 +1,98 @@
+#include "sim/studies/replayed.h"
+
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "sim/breakdown.h"
+#include "sim/studies/anchor.h"
+#include "sim/studies/known_work.h"
+
+namespace foretrain::sim::studies {
+namespace {
+
+// What the model leaves out differs from one kind of run to the next, and is the same whenever the same run is
+// asked about again: hence its name.
+Parameter unmodelled_effects(const Run& run) {
+  const calibrate::StackValue& spread = run.stack().at("unmodelled_spread");
+  const Cluster& cluster = run.cluster();
+  return {fmt::format("effects outside the model ({} × {}, {})", cluster.gpus,
+                      cluster.machine.name.empty() ? cluster.device->name : cluster.machine.name, run.stack().name),
+          spread.value, spread.provenance, spread.source, spread.value, spread.unit};
+}
+
+ReplayedRun make_ready(const Scenario& scenario, const calibrate::Catalogue& catalogue, const Anchor& anchor,
+                       const RunOptions& options, ParameterTable& parameters) {
+  ReplayedRun ready;
+  ready.run = std::make_unique<Run>(scenario, catalogue, anchor, options, parameters);
+  ready.unmodelled = parameters.add(unmodelled_effects(*ready.run));
+  return ready;
+}
+
+void replay(ReplayedRun& ready) {
+  ready.timeline = ready.run->replay();
+  ready.critical = critical_path(ready.run->job(), ready.timeline);
+  if (ready.unmodelled_share > 0) ready.critical.push_back({ready.unmodelled, ready.step_seconds()});
+}
+
+Scenario one_gpu_of_the_same_machine(const Scenario& scenario, const strategies::Batches& batches) {
+  Scenario alone = scenario;
+  alone.training = strategies::rescaled(scenario.training, batches, 1);
+  alone.cluster.gpus = 1;
+  alone.cluster.straggler_slowdown = 1;
+  return alone;
+}
+
+}  // namespace
+
+double ReplayedRun::samples_per_second() const {
+  return static_cast<double>(run->batches().global) / step_seconds();
+}
+
+double Replayed::speedup() const {
+  return reference.run ? main.samples_per_second() / reference.samples_per_second() : 1.0;
+}
+
+std::unique_ptr<Replayed> replay_scenario(const Scenario& asked, const calibrate::Catalogue& catalogue,
+                                          const PredictOptions& options) {
+  auto result = std::make_unique<Replayed>();
+  const Scenario& stated = options.measured_in != nullptr ? *options.measured_in : asked;
+  const Scenario original = with_known_work(stated, stated, catalogue);
+  const Scenario scenario = with_known_work(asked, stated, catalogue);
+  result->anchor = find_anchor(scenario, original, catalogue);
+  result->main = make_ready(scenario, catalogue, result->anchor, {options.fold, options.explain}, result->parameters);
+  if (result->anchor.is_the_measured_run) result->main.unmodelled_share = 0;
+  if (result->main.run->cluster().gpus > 1) {
+    const Scenario alone = one_gpu_of_the_same_machine(scenario, result->main.run->batches());
+    result->reference = make_ready(alone, catalogue, result->anchor, {}, result->parameters);
+    replay(result->reference);
+  }
+  replay(result->main);
+  result->instance = last_instance(result->main.run->job(), result->main.timeline);
+  result->breakdown = breakdown(result->main.run->job(), result->main.timeline, result->instance);
+  result->kinds = critical_kinds(result->main.run->job(), result->main.timeline);
+  return result;
+}
+
+Drawn draw_replays(const Replayed& replayed, int replays, std::uint64_t seed) {
+  Drawn drawn;
+  const auto drawn_step = [](const ReplayedRun& run, const Draw& draw) {
+    const double unmodelled = std::pow(draw[run.unmodelled.index], run.unmodelled_share);
+    return run.run->replay(&draw).step_seconds * unmodelled;
+  };
+  for (int i = 0; i < replays; ++i) {
+    const Draw draw = random_draw(replayed.parameters, seed, static_cast<std::uint64_t>(i));
+    const double step = drawn_step(replayed.main, draw);
+    drawn.step_seconds.push_back(step);
+    if (!replayed.reference.run) {
+      drawn.speedup.push_back(1.0);
+      continue;
+    }
+    const double slowdown = step / replayed.main.step_seconds();
+    const double reference = drawn_step(replayed.reference, draw) / replayed.reference.step_seconds();
+    drawn.speedup.push_back(replayed.speedup() * reference / slowdown);
+  }
+  return drawn;
+}
+
+}  // namespace foretrain::sim::studies

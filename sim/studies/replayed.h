@@ -1,0 +1,47 @@
+// Replayed: a scenario and its one-GPU reference after their replay, which all parts of an answer read.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "sim/studies/critical_kinds.h"
+#include "sim/studies/predict.h"
+#include "sim/studies/run.h"
+#include "sim/studies/shares.h"
+
+namespace foretrain::sim::studies {
+
+struct ReplayedRun {
+  std::unique_ptr<Run> run;
+  Timeline timeline;
+  std::vector<CriticalShare> critical;  // what the model leaves out is one of them, over the whole step
+  ParameterId unmodelled;
+  double unmodelled_share = 1;  // 0 for the very run that was measured
+  [[nodiscard]] double step_seconds() const { return timeline.step_seconds; }
+  [[nodiscard]] double samples_per_second() const;
+};
+
+struct Replayed {
+  ParameterTable parameters;
+  Anchor anchor;
+  ReplayedRun main;
+  ReplayedRun reference;  // one GPU of the same machine; its run is null when the scenario is that itself
+  std::map<std::string, double> breakdown;
+  CriticalKinds kinds;
+  std::uint32_t instance = 0;  // of the main job, whose breakdown it is
+
+  [[nodiscard]] double speedup() const;
+};
+
+[[nodiscard]] std::unique_ptr<Replayed> replay_scenario(const Scenario& scenario, const calibrate::Catalogue& catalogue,
+                                                        const PredictOptions& options);
+
+// Step seconds and speedups of `replays` draws; the same seed gives the same draws for parameters of the same name.
+struct Drawn {
+  std::vector<double> step_seconds, speedup;
+};
+[[nodiscard]] Drawn draw_replays(const Replayed& replayed, int replays, std::uint64_t seed);
+
+}  // namespace foretrain::sim::studies

@@ -1,0 +1,75 @@
+#include "sim/studies/run.h"
+
+#include <utility>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "sim/engine/replay.h"
+#include "sim/fold.h"
+#include "sim/workload.h"
+
+namespace foretrain::sim::studies {
+namespace {
+
+strategies::Composed composed_for(const Scenario& scenario, const Cluster& cluster, const models::Model& model,
+                                  const calibrate::Stack& stack, const Anchor& anchor, bool want_terms,
+                                  ParameterTable& parameters) {
+  const strategies::ComposeInput input{scenario, cluster, model, stack, anchor.compute_scale, anchor.parameter, want_terms};
+  return strategies::compose(input, parameters);
+}
+
+}  // namespace
+
+calibrate::Stack chosen_stack(const StackChoice& choice, const calibrate::Catalogue& catalogue) {
+  calibrate::Stack stack = catalogue.stack(choice.name, "/stack/name");
+  for (const auto& [key, value] : choice.options) {
+    const auto found = stack.values.find(key);
+    if (found == stack.values.end()) {
+      std::vector<std::string> known;
+      for (const auto& [name, entry] : stack.values) known.push_back(name);
+      throw Error("stack " + quoted(stack.name) + " has no value " + quoted(key), "/stack/options", name_hint(key, known));
+    }
+    found->second.value = value;
+    found->second.relative_spread = 0;
+    found->second.provenance = Provenance::given;
+    found->second.source = "the scenario";
+  }
+  return stack;
+}
+
+Run::Run(const Scenario& scenario, const calibrate::Catalogue& catalogue, const Anchor& anchor,
+         const RunOptions& options, ParameterTable& parameters)
+    : scenario_(scenario),
+      stack_(chosen_stack(scenario.stack, catalogue)),
+      cluster_(resolve_cluster(scenario.cluster, catalogue)),
+      model_(build_workload(scenario, scenario.training.micro_batch, catalogue.data())),
+      batches_(strategies::resolve_batches(scenario.training, scenario.plan, cluster_.gpus)),
+      parameters_(parameters),
+      composed_(composed_for(scenario_, cluster_, model_, stack_, anchor, options.want_terms, parameters)),
+      topology_(cluster_, parameters),
+      costs_(cluster_, topology_, catalogue, parameters),
+      job_(options.fold ? fold(std::move(composed_.programs), composed_.placement, topology_)
+                        : expand(std::move(composed_.programs), composed_.placement, topology_)) {}
+
+MemoryParts Run::memory() const { return data_parallel_memory(model_, scenario_.training, stack_, distributed()); }
+
+Timeline Run::replay(const Draw* draw) const {
+  return engine::replay(job_, costs_, {engine::Fidelity::fluid, draw});
+}
+
+std::vector<Term> Run::collective_terms() const {
+  std::vector<Term> terms;
+  const RankInstance& instance = job_.instances.front();
+  const Program& program = job_.programs[instance.program];
+  for (const Activity& activity : program.activities) {
+    if (!activity.is_collective) continue;
+    const Group& group = job_.groups[instance.group_of_communicator[activity.communicator]];
+    const CollectivePlan plan = costs_.plan(activity.collective, activity.bytes, group.shape);
+    const Parameter& parameter = parameters_.at(plan.alone.parameter);
+    terms.push_back({program.labels[activity.label], calibrate::to_string(activity.collective), plan.alone.time.value,
+                     format_bytes(activity.bytes) + ": " + plan.how, to_string(parameter.provenance), parameter.source});
+  }
+  return terms;
+}
+
+}  // namespace foretrain::sim::studies
