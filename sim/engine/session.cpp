@@ -1,5 +1,6 @@
 #include "sim/engine/session.h"
 
+#include <algorithm>
 #include <cassert>
 #include <cmath>
 #include <deque>
@@ -109,6 +110,10 @@ Session::Impl::Impl(SessionListener& listener, Seconds longest)
 
 Session::Impl::~Impl() {
   current = nullptr;
+  // After an exception some flows are still going; SimGrid complains about those that are dropped uncancelled.
+  for (const LiveFlow& flow : flows_) {
+    if (flow.comm != nullptr) flow.comm->cancel();
+  }
   graveyard_.clear();
   flows_.clear();
   engine_.reset();
