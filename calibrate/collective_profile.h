@@ -6,6 +6,7 @@
 // Bus bandwidth is nccl-tests': all-reduce busbw = 2(n-1)/n · bytes / time.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,7 @@ enum class CollectiveKind { all_reduce, reduce_scatter, all_gather, all_to_all, 
 // Bytes each rank puts on its link per byte of the operation: 2(n-1)/n for all-reduce, (n-1)/n for
 // reduce-scatter, all-gather and all-to-all, 1 for broadcast and send/receive (nccl-tests PERFORMANCE).
 [[nodiscard]] double bus_factor(CollectiveKind kind, int ranks);
+[[nodiscard]] const std::vector<std::string>& collective_kind_names();
 
 struct CollectiveTable {
   std::string device;      // Device::name, or a generation
@@ -36,6 +38,8 @@ struct CollectiveConstants {
   Seconds ring_base, tree_base;                // once per operation
   Seconds nvlink_step, pcie_step;              // one intra-node step; inter-node steps are NetworkKind::hop_latency
   double ring_efficiency = 1, tree_efficiency = 1;  // of link bandwidth, for large messages
+  // What a GPU's PCIe slot carries in one direction before ring_efficiency, by Device::generation.
+  std::map<std::string, BytesPerSecond> pcie_bandwidth;
   double relative_spread = 0;
   std::string source;
 };

@@ -5,6 +5,7 @@
 
 #include "base/parameter.h"
 #include "calibrate/device.h"
+#include "calibrate/product_time.h"
 #include "models/operator.h"
 
 namespace foretrain::calibrate {
@@ -31,8 +32,39 @@ class OperatorClock {
   [[nodiscard]] OperatorTime memory_pass(Bytes bytes) const;
 
  private:
+  struct Curved {  // a time read off an efficiency curve
+    Seconds time;
+    double share = 1;
+    bool outside = false;
+  };
+  [[nodiscard]] ProductMachine machine() const;
+  [[nodiscard]] KernelTime product(const ProductSize& size) const;
+  [[nodiscard]] Curved memory_time(Bytes bytes, models::OperatorKind kind, double kernels) const;
+
+  [[nodiscard]] OperatorTime gemm(const models::GemmShape& shape, const models::Operator& op, Direction direction) const;
+  [[nodiscard]] OperatorTime convolution(const models::ConvolutionShape& shape, const models::Operator& op,
+                                         Direction direction) const;
+  [[nodiscard]] OperatorTime recurrent(const models::RecurrentShape& shape, const models::Operator& op,
+                                       Direction direction) const;
+  [[nodiscard]] OperatorTime attention(const models::AttentionShape& shape, const models::Operator& op,
+                                       Direction direction) const;
+  [[nodiscard]] OperatorTime fused_attention(const models::AttentionShape& shape, const models::Operator& op,
+                                             Direction direction) const;
+  [[nodiscard]] OperatorTime unfused_attention(const models::AttentionShape& shape, const models::Operator& op,
+                                               Direction direction) const;
+  [[nodiscard]] OperatorTime memory(const models::Operator& op, Direction direction) const;
+
+  // The parameter of what takes longest in `time`; `compute` is that of its arithmetic.
+  [[nodiscard]] ParameterId binding(const KernelTime& time, ParameterId compute) const;
+  [[nodiscard]] ParameterId rate_parameter(const char* what, const Evidence& evidence, double share) const;
+  [[nodiscard]] ParameterId memory_parameter() const;
+  [[nodiscard]] ParameterId floor_parameter() const;
+  [[nodiscard]] ParameterId recurrent_parameter() const;
+
   const Device& device_;
   models::Precision precision_;
+  models::Precision profile_precision_;  // whose profiles are used: fp16's for bf16
+  FlopsPerSecond peak_;
   bool fused_attention_;
   ParameterTable& parameters_;
 };

@@ -28,11 +28,16 @@ struct Stack {
   // Keys (all present in every file; see docs): host_seconds_per_launch_forward,
   // host_seconds_per_launch_backward, host_seconds_per_step, first_bucket_bytes, bucket_bytes,
   // gradient_bytes_per_parameter, overlap (0/1), compute_slowdown_while_communicating,
-  // collective_launch_seconds, step_jitter, distributed_host_seconds_per_step,
-  // fused_attention (0/1), fused_optimizer (0/1), framework_memory_bytes, fragmentation_fraction
+  // distributed_compute_slowdown, collective_launch_seconds, step_jitter, distributed_host_seconds_per_step,
+  // fused_attention (0/1), fused_optimizer (0/1), framework_memory_bytes, fragmentation_fraction,
+  // unmodelled_spread
   std::map<std::string, StackValue> values;
 
+  // `key` is one of stack_keys().
   [[nodiscard]] const StackValue& at(const std::string& key) const;
 };
+
+// Every key of Stack::values, in the order above.
+[[nodiscard]] const std::vector<std::string>& stack_keys();
 
 }  // namespace foretrain::calibrate

@@ -1,0 +1,301 @@
+#include "calibrate/operator_time.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/text.h"
+
+namespace foretrain::calibrate {
+namespace {
+
+using models::Operator;
+using models::OperatorKind;
+using models::Precision;
+
+double real(std::int64_t count) { return static_cast<double>(count); }
+
+std::string supported(const Device& device) {
+  std::vector<std::string> names;
+  for (const auto& [precision, peak] : device.peak) names.emplace_back(models::to_string(precision));
+  return joined(names);
+}
+
+FlopsPerSecond peak_of(const Device& device, Precision precision) {
+  const auto found = device.peak.find(precision);
+  if (found != device.peak.end()) return found->second;
+  throw Error(fmt::format("{} does not support {}", device.name, models::to_string(precision)), "/training/precision",
+              "it supports " + supported(device));
+}
+
+// Tensor cores want feature dimensions (those beside the rows of a batch) that are multiples of eight.
+bool is_aligned(const models::GemmShape& s) { return s.n % 8 == 0 && s.k % 8 == 0; }
+
+std::string rate_text(Flops work, Seconds time, FlopsPerSecond peak) {
+  return fmt::format("{}FLOPs at {} of {} TFLOP/s", format_count(work.value),
+                     format_percent(time.value > 0 ? work / time / peak : 0), significant(peak.value / 1e12));
+}
+
+double best_share(const ProductProfile& profile) {
+  double best = 0;
+  for (const Tile& tile : profile.tiles) best = std::max(best, tile.share);
+  return best * profile.sustained;
+}
+
+}  // namespace
+
+OperatorClock::OperatorClock(const Device& device, Precision precision, bool fused_attention,
+                             ParameterTable& parameters)
+    : device_(device),
+      precision_(precision),
+      profile_precision_(precision == Precision::bf16 ? Precision::fp16 : precision),
+      peak_(peak_of(device, precision)),
+      fused_attention_(fused_attention && !device.attention.empty() && models::is_mixed(precision)),
+      parameters_(parameters) {}
+
+OperatorTime OperatorClock::time(const Operator& op, Direction direction) const {
+  OperatorTime result;
+  if (const auto* gemm_shape = std::get_if<models::GemmShape>(&op.shape)) {
+    result = gemm(*gemm_shape, op, direction);
+  } else if (const auto* convolution_shape = std::get_if<models::ConvolutionShape>(&op.shape)) {
+    result = convolution(*convolution_shape, op, direction);
+  } else if (const auto* recurrent_shape = std::get_if<models::RecurrentShape>(&op.shape)) {
+    result = recurrent(*recurrent_shape, op, direction);
+  } else if (const auto* attention_shape = std::get_if<models::AttentionShape>(&op.shape)) {
+    result = attention(*attention_shape, op, direction);
+  } else {
+    result = memory(op, direction);
+  }
+  const Seconds steps = device_.dependent_step * op.sequential_steps;
+  if (result.duration.time < steps) {
+    result.duration = {steps, floor_parameter()};
+    result.provenance = device_.floors.provenance;
+    result.formula = fmt::format("{} dependent steps of {}", op.sequential_steps, format_time(device_.dependent_step));
+  }
+  return result;
+}
+
+OperatorTime OperatorClock::memory_pass(Bytes bytes) const {
+  const Curved pass = memory_time(bytes, OperatorKind::elementwise, 1);
+  const bool floor = pass.time <= device_.kernel_floor;
+  OperatorTime result;
+  result.duration = {pass.time, floor ? floor_parameter() : memory_parameter()};
+  result.provenance = floor ? device_.floors.provenance : device_.memory_curve.evidence.provenance;
+  result.formula = fmt::format("{} at {} of {}", format_bytes(bytes), format_percent(pass.share),
+                               format_rate(device_.memory_bandwidth));
+  return result;
+}
+
+ProductMachine OperatorClock::machine() const {
+  return {device_.products.at(profile_precision_), peak_, device_.multiprocessors, device_.memory_bandwidth,
+          models::activation_bytes(precision_)};
+}
+
+KernelTime OperatorClock::product(const ProductSize& size) const { return product_time(machine(), size); }
+
+// `kernels` equal passes that move `bytes` together.
+OperatorClock::Curved OperatorClock::memory_time(Bytes bytes, OperatorKind kind, double kernels) const {
+  const auto kind_share = device_.memory_kind_share.find(models::to_string(kind));
+  Curved result;
+  const double per_kernel = bytes.value / std::max(kernels, 1.0);
+  result.share = device_.memory_curve.at(per_kernel, result.outside) *
+                 (kind_share == device_.memory_kind_share.end() ? 1.0 : kind_share->second);
+  result.outside = per_kernel > device_.memory_curve.work.back();  // below, the kernel floor takes over
+  result.time = std::max(bytes / (device_.memory_bandwidth * result.share), device_.kernel_floor * kernels);
+  return result;
+}
+
+OperatorTime OperatorClock::gemm(const models::GemmShape& s, const Operator& op, Direction direction) const {
+  const double batch = real(s.batch), m = real(s.m), n = real(s.n), k = real(s.k);
+  const bool aligned = is_aligned(s);
+  KernelTime time;
+  double products = 1;
+  if (direction == Direction::forward) {
+    time = product({batch, m, n, k, aligned});
+  } else {
+    time = product({batch, k, n, m, aligned});  // by the second operand
+    if (op.needs_input_gradient) {
+      time += product({batch, m, k, n, aligned});
+      products = 2;
+    }
+  }
+  const double kernels = direction == Direction::forward ? op.kernels_forward : op.kernels_backward;
+  const Seconds others = device_.kernel_floor * std::max(0.0, kernels - products);  // a bias, a reduction
+  time.total += others;
+  time.fixed += others;
+
+  const ProductProfile& profile = device_.products.at(profile_precision_);
+  const Flops work = direction == Direction::forward ? models::forward_flops(op) : models::backward_flops(op);
+  OperatorTime result;
+  result.duration = {time.total, binding(time, rate_parameter("GEMM efficiency", profile.evidence, best_share(profile)))};
+  result.provenance = profile.evidence.provenance;
+  result.formula = "GEMM: " + rate_text(work, time.total, peak_);
+  result.extrapolated = (work / products).value > profile.most_flops;
+  return result;
+}
+
+OperatorTime OperatorClock::convolution(const models::ConvolutionShape& s, const Operator& op,
+                                        Direction direction) const {
+  const ConvolutionProfile& profile = device_.convolutions.at(profile_precision_);
+  const auto pass_time = [&](ConvolutionPass pass) { return convolution_time(machine(), profile, s, pass); };
+  KernelTime time;
+  double products = 1;
+  if (direction == Direction::forward) {
+    time = pass_time(ConvolutionPass::forward);
+  } else {
+    time = pass_time(ConvolutionPass::weight_gradient);
+    if (op.needs_input_gradient) {
+      time += pass_time(ConvolutionPass::input_gradient);
+      products = 2;
+    }
+  }
+  const Flops work = direction == Direction::forward ? models::forward_flops(op) : models::backward_flops(op);
+  const double share = best_share(device_.products.at(profile_precision_)) * profile.forward;
+  OperatorTime result;
+  result.duration = {time.total, binding(time, rate_parameter("convolution efficiency", profile.evidence, share))};
+  result.provenance = profile.evidence.provenance;
+  result.formula = "convolution: " + rate_text(work, time.total, peak_);
+  result.extrapolated = (work / products).value > profile.most_flops || s.groups > 1;
+  return result;
+}
+
+// One product for the inputs of all steps, then the steps one after the other; both directions of a
+// bidirectional layer one after the other. Backward runs the steps again and adds the gradients by input and
+// by both weights, which are products over all steps.
+OperatorTime OperatorClock::recurrent(const models::RecurrentShape& s, const Operator& op, Direction direction) const {
+  const double rows = real(s.batch) * real(s.steps), gates = real(s.gates) * real(s.hidden);
+  const double hidden = real(s.hidden), input = real(s.input), batch = real(s.batch);
+  const bool forward = direction == Direction::forward;
+  const Seconds fixed_step = forward ? device_.recurrent.forward_step : device_.recurrent.backward_step;
+  KernelTime step = product(forward ? ProductSize{1, batch, gates, hidden} : ProductSize{1, batch, hidden, gates});
+  step.total += fixed_step - step.fixed;  // the fixed time is that of a whole step
+  step.fixed = Seconds(0);
+  step.steps = fixed_step;
+  KernelTime time = real(s.steps) * step;
+  if (forward) {
+    time += product({1, rows, gates, input});
+  } else {
+    if (op.needs_input_gradient) time += product({1, rows, input, gates});
+    time += product({1, gates, input, rows});
+    time += product({1, gates, hidden, rows});
+  }
+  time = real(s.directions) * time;
+
+  OperatorTime result;
+  const ProductProfile& profile = device_.products.at(profile_precision_);
+  result.duration = {time.total, binding(time, rate_parameter("GEMM efficiency", profile.evidence, best_share(profile)))};
+  result.provenance = device_.recurrent.evidence.provenance;
+  result.formula = fmt::format("recurrent: {} dependent steps of {}, products in between",
+                               s.steps * s.directions, format_time(step.total));
+  return result;
+}
+
+OperatorTime OperatorClock::attention(const models::AttentionShape& s, const Operator& op, Direction direction) const {
+  return fused_attention_ ? fused_attention(s, op, direction) : unfused_attention(s, op, direction);
+}
+
+OperatorTime OperatorClock::fused_attention(const models::AttentionShape& s, const Operator& op,
+                                            Direction direction) const {
+  // FlashAttention's backward pass computes the scores again: five products for the forward pass's two.
+  constexpr double backward_work = 2.5, backward_kernels = 3;
+  const bool forward = direction == Direction::forward;
+  const EfficiencyCurve& curve = device_.attention.at(forward ? "forward" : "backward");
+  const Flops once = models::forward_flops(op) * (s.causal ? 0.5 : 1.0);
+  const Flops work = forward ? once : once * backward_work;
+  OperatorTime result;
+  const double share = curve.at(once.value, result.extrapolated);
+  const double sustained = device_.products.at(profile_precision_).sustained;
+  const Seconds compute = work / FlopsPerSecond(peak_.value * share * sustained);
+  const Bytes bytes((forward ? models::forward_elements(op) : models::backward_elements(op)) *
+                    models::activation_bytes(precision_));
+  const Curved passes = memory_time(bytes, OperatorKind::attention, forward ? 1 : backward_kernels);
+  result.duration = {compute, rate_parameter("attention efficiency", curve.evidence, curve.share.back())};
+  if (passes.time > compute) result.duration = {passes.time, memory_parameter()};
+  result.provenance = curve.evidence.provenance;
+  result.formula = "fused attention: " + rate_text(work, result.duration.time, peak_);
+  return result;
+}
+
+OperatorTime OperatorClock::unfused_attention(const models::AttentionShape& s, const Operator& op,
+                                              Direction direction) const {
+  const bool forward = direction == Direction::forward;
+  const double batch = real(s.batch) * real(s.heads);
+  const double queries = real(s.query_length), keys = real(s.key_length), width = real(s.head_dimension);
+  const ProductSize scores{batch, queries, keys, width}, context{batch, queries, width, keys};
+  KernelTime time = product(scores);
+  time += product(context);
+  if (!forward) {  // by both operands of both: the same four sizes, transposed
+    time += product({batch, keys, width, queries});
+    time += product({batch, keys, width, queries});
+  }
+  const UnfusedAttention& profile = device_.unfused_attention;
+  const double passes = forward ? profile.forward_passes : profile.backward_passes;
+  const Bytes bytes(models::score_elements(s) * passes * models::activation_bytes(precision_));
+  const double products = forward ? 2 : 4;
+  const double kernels = std::max(1.0, (forward ? op.kernels_forward : op.kernels_backward) - products);
+  const Curved pass = memory_time(bytes, OperatorKind::attention, kernels);
+  time.memory += pass.time;
+  time.total += pass.time;
+
+  OperatorTime result;
+  const ProductProfile& product_profile = device_.products.at(profile_precision_);
+  result.duration = {time.total, binding(time, rate_parameter("GEMM efficiency", product_profile.evidence,
+                                                              best_share(product_profile)))};
+  result.provenance = profile.evidence.provenance;
+  result.formula = fmt::format("unfused attention: {} batched products and {} over the scores", products,
+                               format_bytes(bytes));
+  return result;
+}
+
+OperatorTime OperatorClock::memory(const Operator& op, Direction direction) const {
+  const bool forward = direction == Direction::forward;
+  // Autocast runs softmax and losses in fp32.
+  const bool wide = op.kind == OperatorKind::softmax || op.kind == OperatorKind::loss;
+  const double element = models::activation_bytes(wide ? Precision::fp32 : precision_);
+  const Bytes bytes((forward ? models::forward_elements(op) : models::backward_elements(op)) * element);
+  const double kernels = std::max(1.0, forward ? op.kernels_forward : op.kernels_backward);
+  const Curved pass = memory_time(bytes, op.kind, kernels);
+  const bool floor = pass.time <= device_.kernel_floor * kernels;
+  OperatorTime result;
+  result.duration = {pass.time, floor ? floor_parameter() : memory_parameter()};
+  result.provenance = floor ? device_.floors.provenance : device_.memory_curve.evidence.provenance;
+  result.formula = floor ? fmt::format("{} × shortest kernel {}", kernels, format_time(device_.kernel_floor))
+                         : fmt::format("{} at {} of {}", format_bytes(bytes), format_percent(pass.share),
+                                       format_rate(device_.memory_bandwidth));
+  result.extrapolated = pass.outside;
+  return result;
+}
+
+ParameterId OperatorClock::binding(const KernelTime& time, ParameterId compute) const {
+  const Seconds longest = std::max({time.compute, time.memory, time.fixed, time.steps});
+  if (longest == time.steps) return recurrent_parameter();
+  if (longest == time.compute) return compute;
+  return longest == time.memory ? memory_parameter() : floor_parameter();
+}
+
+ParameterId OperatorClock::rate_parameter(const char* what, const Evidence& evidence, double share) const {
+  return parameters_.add({fmt::format("{} of {} in {}", what, device_.name, models::to_string(precision_)),
+                          evidence.relative_spread, evidence.provenance, evidence.source, share, "of peak"});
+}
+
+ParameterId OperatorClock::memory_parameter() const {
+  const Evidence& evidence = device_.memory_curve.evidence;
+  const double rate = device_.memory_bandwidth.value * device_.memory_curve.share.back();
+  return parameters_.add({"memory bandwidth of " + device_.name, evidence.relative_spread, evidence.provenance,
+                          evidence.source, rate / 1e9, "GB/s"});
+}
+
+ParameterId OperatorClock::floor_parameter() const {
+  return parameters_.add({"kernel floor of " + device_.name, device_.floors.relative_spread, device_.floors.provenance,
+                          device_.floors.source, device_.kernel_floor.value * 1e6, "µs"});
+}
+
+ParameterId OperatorClock::recurrent_parameter() const {
+  const Evidence& evidence = device_.recurrent.evidence;
+  return parameters_.add({"recurrent step of " + device_.name, evidence.relative_spread, evidence.provenance,
+                          evidence.source, device_.recurrent.forward_step.value * 1e6, "µs"});
+}
+
+}  // namespace foretrain::calibrate

@@ -1,0 +1,43 @@
+#include "calibrate/stack.h"
+
+#include <cassert>
+
+#include "calibrate/parse.h"
+
+namespace foretrain::calibrate {
+
+const std::vector<std::string>& stack_keys() {
+  static const std::vector<std::string> keys = {
+      "host_seconds_per_launch_forward", "host_seconds_per_launch_backward", "host_seconds_per_step",
+      "first_bucket_bytes", "bucket_bytes", "gradient_bytes_per_parameter", "overlap",
+      "compute_slowdown_while_communicating", "distributed_compute_slowdown", "collective_launch_seconds",
+      "step_jitter", "distributed_host_seconds_per_step", "fused_attention", "fused_optimizer",
+      "framework_memory_bytes", "fragmentation_fraction", "unmodelled_spread"};
+  return keys;
+}
+
+const StackValue& Stack::at(const std::string& key) const {
+  const auto found = values.find(key);
+  assert(found != values.end());
+  return found->second;
+}
+
+Stack parse_stack(const JsonView& value) {
+  value.allow_only({"name", "reducer", "description", "values"});
+  Stack stack;
+  stack.name = value.at("name").string();
+  stack.reducer = value.at("reducer").string();
+  stack.description = value.at("description").string();
+  const JsonView values = value.at("values");
+  values.allow_only(stack_keys());
+  for (const std::string& key : stack_keys()) {
+    const JsonView entry = values.at(key);
+    entry.allow_only({"value", "unit", "doc", "relative_spread", "provenance", "source"});
+    const Evidence evidence = parse_evidence(entry);
+    stack.values[key] = {entry.at("value").number({0, 1e15}), evidence.relative_spread, evidence.provenance,
+                         evidence.source, entry.at("unit").string(), entry.at("doc").string()};
+  }
+  return stack;
+}
+
+}  // namespace foretrain::calibrate
