@@ -31,6 +31,7 @@ std::string Style::wrap(std::string_view code, std::string_view text) const {
 std::string Style::bold(std::string_view text) const { return wrap("1", text); }
 std::string Style::dim(std::string_view text) const { return wrap("2", text); }
 std::string Style::warn(std::string_view text) const { return wrap("33", text); }
+std::string Style::error(std::string_view text) const { return wrap("1;31", text); }
 std::string Style::accent(std::string_view text) const { return wrap("36", text); }
 
 std::string bar(double fraction, std::size_t columns) {

@@ -15,6 +15,7 @@ struct Style {
   [[nodiscard]] std::string bold(std::string_view text) const;
   [[nodiscard]] std::string dim(std::string_view text) const;
   [[nodiscard]] std::string warn(std::string_view text) const;    // yellow
+  [[nodiscard]] std::string error(std::string_view text) const;   // red
   [[nodiscard]] std::string accent(std::string_view text) const;  // cyan: bars
 
  private:

@@ -1,0 +1,124 @@
+#include <algorithm>
+#include <map>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "cli/listing.h"
+#include "models/model.h"
+#include "reports/style.h"
+
+namespace foretrain::cli {
+
+namespace {
+
+using Align = Table::Align;
+using reports::wrapped;
+
+std::string models_text(const calibrate::Catalogue& catalogue) {
+  Table table;
+  table.header = {"model", "family", "parameters", "what it is"};
+  table.align = {Align::left, Align::left, Align::right, Align::left};
+  for (const models::ZooEntry& entry : models::zoo_entries(catalogue.data())) {
+    const double count = entry.published_parameters;
+    table.rows.push_back({entry.name, entry.family, count > 0 ? format_count(count) : "", entry.description});
+  }
+  std::size_t others = 6;
+  for (std::size_t column = 0; column < 3; ++column) {
+    std::size_t width = display_width(table.header[column]);
+    for (const auto& row : table.rows) width = std::max(width, display_width(row[column]));
+    others += width;
+  }
+  for (auto& row : table.rows) row[3] = reports::elided(printable(row[3]), reports::page_width - others);
+  return table.text();
+}
+
+std::string devices_text(const calibrate::Catalogue& catalogue) {
+  Table table;
+  table.header = {"device", "generation", "memory", "bandwidth", "power", "peak TFLOP/s"};
+  table.align = {Align::left, Align::left, Align::right, Align::right, Align::right, Align::left};
+  for (const std::string& name : catalogue.device_names()) {
+    const calibrate::Device& device = catalogue.device(name);
+    std::vector<std::string> peaks;
+    for (const auto& [precision, peak] : device.peak) {
+      peaks.push_back(fmt::format("{} {}", models::to_string(precision), significant(peak.value / 1e12, 3)));
+    }
+    table.rows.push_back({device.name, device.generation, format_bytes(device.memory),
+                          format_rate(device.memory_bandwidth), fmt::format("{:.0f} W", device.power_watts),
+                          joined(peaks)});
+  }
+  return table.text();
+}
+
+std::string network_cell(const calibrate::Machine& machine) {
+  if (machine.network.empty()) return "none";
+  if (!machine.inter_node_bandwidth) return machine.network + ", rate unknown";
+  return fmt::format("{} {:.0f} Gb/s", machine.network, machine.inter_node_bandwidth->value * 8 / 1e9);
+}
+
+std::string machines_text(const calibrate::Catalogue& catalogue) {
+  Table table;
+  table.header = {"machine", "GPUs", "inside", "network", "per hour"};
+  table.align = {Align::left, Align::left, Align::right, Align::left, Align::right};
+  std::string retired;
+  for (const std::string& name : catalogue.machine_names()) {
+    const calibrate::Machine& machine = catalogue.machine(name);
+    table.rows.push_back({machine.name, fmt::format("{} × {}", machine.gpus, machine.device),
+                          machine.intra_node_bandwidth ? format_rate(*machine.intra_node_bandwidth) : "",
+                          network_cell(machine),
+                          machine.price_usd_per_hour ? format_money(*machine.price_usd_per_hour) : "unknown"});
+    if (machine.retired.empty()) continue;
+    const std::string next = machine.successor.empty() ? "no successor" : "use " + machine.successor;
+    retired += wrapped(printable(fmt::format("{} ({}): {}", machine.name, machine.retired, next)), "  ");
+  }
+  std::string text = table.text();
+  text += "\ninside: per GPU and direction between the GPUs of one machine; network: all cards of one machine, per "
+          "direction.\n";
+  return retired.empty() ? text : text + "\nRetired or about to be:\n" + retired;
+}
+
+std::string networks_text(const calibrate::Catalogue& catalogue) {
+  Table table;
+  table.header = {"network", "achieves", "spread", "hop"};
+  table.align = {Align::left, Align::right, Align::right, Align::right};
+  std::string sources;
+  for (const std::string& name : catalogue.network_names()) {
+    const calibrate::NetworkKind& network = catalogue.network(name);
+    table.rows.push_back({network.name, format_percent(network.achieved_fraction),
+                          "±" + format_percent(network.achieved_spread), format_time(network.hop_latency)});
+    sources += wrapped(printable(network.source, 600), fmt::format("  {}: ", printable(network.name)));
+  }
+  return table.text() + "\nachieves: share of line rate that large collectives reach; hop: latency of one step.\n\n" +
+         sources;
+}
+
+std::string stacks_text(const calibrate::Catalogue& catalogue) {
+  std::string text;
+  for (const std::string& name : catalogue.stack_names()) {
+    const calibrate::Stack& stack = catalogue.stack(name);
+    text += printable(stack.name) + '\n' + wrapped(printable(stack.description, 600), "  ");
+    Table table;
+    table.header = {"option", "value", "unit", "known by"};
+    table.align = {Align::left, Align::right, Align::left, Align::left};
+    for (const auto& [key, value] : stack.values) {
+      table.rows.push_back({key, significant(value.value, 4), value.unit, to_string(value.provenance)});
+    }
+    text += table.text(2);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string listing_text(const std::string& kind, const calibrate::Catalogue& catalogue) {
+  if (kind == "models") return models_text(catalogue);
+  if (kind == "devices") return devices_text(catalogue);
+  if (kind == "machines") return machines_text(catalogue);
+  if (kind == "networks") return networks_text(catalogue);
+  return stacks_text(catalogue);
+}
+
+}  // namespace foretrain::cli
