@@ -34,8 +34,8 @@ double solve_scale(const MeasuredRun& run, const calibrate::Catalogue& catalogue
               "/measured", "check step_seconds, and the rates of input and cluster");
 }
 
-// Spread of an unanchored one-GPU step, without input: the calibration error of device and stack.
-double own_spread(const Scenario& scenario, const calibrate::Catalogue& catalogue) {
+// What the unanchored step of one GPU rests on, without input: the calibration of device and stack.
+Effects own_effects(const Scenario& scenario, const calibrate::Catalogue& catalogue) {
   Scenario alone = scenario;
   const strategies::Batches batches =
       strategies::resolve_batches(scenario.training, scenario.plan, scenario.cluster.gpus);
@@ -46,25 +46,13 @@ double own_spread(const Scenario& scenario, const calibrate::Catalogue& catalogu
   ParameterTable parameters;
   const Run run(alone, catalogue, {}, {}, parameters);
   const Timeline timeline = run.replay();
-  return log_spread(effects_of(critical_path(run.job(), timeline), timeline.step_seconds, parameters));
+  return effects_of(critical_path(run.job(), timeline), timeline.step_seconds, parameters);
 }
 
-// Whether kernels and launches of a sample are the same: only the number of GPUs and samples may differ.
-bool same_work(const Scenario& a, const Scenario& b) {
-  return a.model.kind == b.model.kind && a.model.name == b.model.name && a.model.overrides == b.model.overrides &&
-         a.training.precision == b.training.precision && a.training.sequence == b.training.sequence &&
-         a.training.optimizer == b.training.optimizer && a.stack.name == b.stack.name &&
-         a.stack.options == b.stack.options;
-}
-
-Parameter measured_step(const std::string& device, const Scenario& scenario, const calibrate::Catalogue& catalogue) {
-  const double repeat = chosen_stack(scenario.stack, catalogue).at("measured_step_spread").relative_spread;
-  return {"measured step on " + device, repeat, Provenance::measured, "the scenario's measured step", 0, ""};
-}
-
-Parameter carried_step(const std::string& from, const std::string& to, double spread) {
-  return {fmt::format("step carried from {} to {}", from, to), spread, Provenance::fitted,
-          "the scenario's measured step, times the ratio of both in the catalogue", 0, ""};
+// How far the ratio of both steps may be off, and how well a step can be measured: to the stack's jitter.
+double carrying_spread(const Scenario& from, const Scenario& to, const calibrate::Catalogue& catalogue) {
+  const double repeat = chosen_stack(to.stack, catalogue).at("step_jitter").value;
+  return std::hypot(repeat, log_spread_of_ratio(own_effects(from, catalogue), own_effects(to, catalogue)));
 }
 
 }  // namespace
@@ -73,25 +61,30 @@ Anchor find_anchor(const Scenario& scenario, const Scenario& original, const cal
   Anchor anchor;
   if (original.measured.empty()) return anchor;
   const MeasuredRun run = nearest_measured_run(scenario, original, catalogue);
-  const std::string from = device_of(run.scenario.cluster, catalogue);
-  const std::string to = device_of(scenario.cluster, catalogue);
-  const auto in_precision = [](const std::string& device, const Scenario& which) {
-    return device + " in " + models::to_string(which.training.precision);
+  const auto described = [&](const Scenario& which) {
+    return device_of(which.cluster, catalogue) + " in " + models::to_string(which.training.precision);
   };
+  const std::string from = described(run.scenario), to = described(scenario);
+  const bool same_micro_batch = run.scenario.training.micro_batch == scenario.training.micro_batch;
   anchor.compute_scale = solve_scale(run, catalogue);
   anchor.note = fmt::format("anchored on a measured step of {} on {} × {}",
                             format_time(Seconds(run.measured.step_seconds)), run.measured.gpus, from);
-  if (from == to && same_work(run.scenario, scenario)) {
-    anchor.parameter = measured_step(from, scenario, catalogue);
+  Parameter parameter;
+  parameter.relative_spread = carrying_spread(run.scenario, scenario, catalogue);
+  parameter.value = anchor.compute_scale;
+  parameter.unit = "times the catalogue's compute and host time";
+  parameter.source = "the scenario's measured step";
+  if (from == to) {
+    parameter.name = "measured step on " + from;
+    parameter.provenance = same_micro_batch ? Provenance::measured : Provenance::interpolated;
     anchor.is_the_measured_run = run.same_machine && run.scenario.cluster.gpus == scenario.cluster.gpus &&
-                                 run.scenario.training.micro_batch == scenario.training.micro_batch;
+                                 same_micro_batch && run.scenario.stack.options == scenario.stack.options;
   } else {
-    const double spread = std::hypot(own_spread(run.scenario, catalogue), own_spread(scenario, catalogue));
-    anchor.parameter = carried_step(in_precision(from, run.scenario), in_precision(to, scenario), spread);
-    anchor.note += ", carried over to " + in_precision(to, scenario);
+    parameter.name = fmt::format("step carried from {} to {}", from, to);
+    parameter.provenance = Provenance::fitted;
+    anchor.note += ", carried over to " + to;
   }
-  anchor.parameter->value = anchor.compute_scale;
-  anchor.parameter->unit = "times the catalogue's compute and host time";
+  anchor.parameter = parameter;
   return anchor;
 }
 

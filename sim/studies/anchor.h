@@ -1,9 +1,8 @@
 // Anchor: a measured step replaces what the catalogue believes about kernels and launches.
 //
 // The factor on compute and host time is solved so that the predicted step of the measured run equals the
-// measurement. For the same work on the same kind of GPU, time then rests on that measurement alone. To another kind
-// of GPU (or precision) the factor is carried over: what both have in common cancels, the calibration errors of
-// both remain.
+// measurement. Time then rests on that one parameter. The factor is carried over to other micro-batches, precisions
+// and kinds of GPU: the errors that both steps share cancel, those that they do not share are the parameter's spread.
 #pragma once
 
 #include "calibrate/catalogue.h"

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "models/precision.h"
 #include "sim/engine/replay.h"
 #include "sim/fold.h"
 #include "sim/workload.h"
@@ -37,11 +38,25 @@ calibrate::Stack chosen_stack(const StackChoice& choice, const calibrate::Catalo
   return stack;
 }
 
+namespace {
+
+// Attention is fused where the stack does it and the device has such kernels for the precision; memory, launches and
+// times all go by the same answer.
+calibrate::Stack stack_on(const Cluster& cluster, const Scenario& scenario, const calibrate::Catalogue& catalogue) {
+  calibrate::Stack stack = chosen_stack(scenario.stack, catalogue);
+  if (cluster.device->attention.empty() || !models::is_mixed(scenario.training.precision)) {
+    stack.values.at("fused_attention").value = 0;
+  }
+  return stack;
+}
+
+}  // namespace
+
 Run::Run(const Scenario& scenario, const calibrate::Catalogue& catalogue, const Anchor& anchor,
          const RunOptions& options, ParameterTable& parameters)
     : scenario_(scenario),
-      stack_(chosen_stack(scenario.stack, catalogue)),
       cluster_(resolve_cluster(scenario.cluster, catalogue)),
+      stack_(stack_on(cluster_, scenario, catalogue)),
       model_(build_workload(scenario, scenario.training.micro_batch, catalogue.data())),
       batches_(strategies::resolve_batches(scenario.training, scenario.plan, cluster_.gpus)),
       parameters_(parameters),

@@ -57,8 +57,8 @@ class Run {
 
  private:
   Scenario scenario_;
-  calibrate::Stack stack_;
   Cluster cluster_;
+  calibrate::Stack stack_;
   models::Model model_;
   strategies::Batches batches_;
   const ParameterTable& parameters_;

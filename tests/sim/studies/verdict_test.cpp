@@ -1,0 +1,128 @@
+// The rule of the verdict on numbers written by hand.
+#include "sim/studies/verdict.h"
+
+#include "tests/catch.h"
+
+namespace foretrain::sim::studies {
+namespace {
+
+struct Made {
+  std::string name;
+  int gpus = 1, nodes = 1;
+  double gain = 1, low = 1, high = 1;
+  bool fits = true;
+};
+
+AlternativeAnswer answer(const Made& made) {
+  AlternativeAnswer result;
+  result.name = made.name;
+  result.scenario.cluster.gpus = made.gpus;
+  result.prediction.nodes = made.nodes;
+  result.prediction.data_parallel = made.gpus;
+  result.prediction.memory.fits = made.fits;
+  result.prediction.memory.advice = "micro-batch 8 fits";
+  result.prediction.binding = "computation";
+  result.prediction.throughput = {100 * made.gain, 100 * made.low, 100 * made.high, "samples/s", "", true};
+  result.prediction.cost = {10.0 * made.gpus / made.gain, 1, 1, "usd", "", true};
+  result.prediction.cost.known = true;
+  result.prediction.epoch_time.known = true;
+  result.gain = made.gain;
+  result.gain_interval = {made.gain, made.low, made.high, "1", "", true};
+  result.independent_runs.known = false;
+  return result;
+}
+
+Decision decided(const std::vector<Made>& options, const Made& base = {"the base"}) {
+  Decision decision;
+  decision.base = answer(base);
+  for (const Made& option : options) decision.alternatives.push_back(answer(option));
+  judge(decision);
+  return decision;
+}
+
+std::string recommended(const Decision& decision) {
+  return decision.recommended < 0 ? "" : decision.alternatives[static_cast<std::size_t>(decision.recommended)].name;
+}
+
+bool mentions(const Decision& decision, const std::string& text) {
+  for (const std::string& reason : decision.reasons) {
+    if (reason.find(text) != std::string::npos) return true;
+  }
+  return false;
+}
+
+TEST_CASE("the simplest clear gain is picked, bigger ones are said with what they buy") {
+  const Decision decision =
+      decided({{"two nodes", 8, 2, 7.0, 6.3, 7.8}, {"one node", 4, 1, 3.6, 3.3, 3.9}, {"eight in one", 8, 1, 3.8, 3.4, 4.2}});
+  CHECK(decision.answer == "Yes");
+  CHECK(decision.verdict.rfind("Yes", 0) == 0);
+  CHECK(recommended(decision) == "one node");
+  CHECK(mentions(decision, "two nodes buys 7"));
+  CHECK(mentions(decision, "several nodes"));
+  CHECK(mentions(decision, "eight in one is not distinguishable"));
+}
+
+TEST_CASE("one faster GPU within reach of the distributed option wins") {
+  const Decision decision = decided({{"one H100", 1, 1, 1.9, 1.6, 2.2}, {"four A100", 4, 1, 2.2, 1.8, 2.6}});
+  CHECK(decision.answer == "No");
+  CHECK(recommended(decision) == "one H100");
+  CHECK(decision.verdict.find("one faster GPU") != std::string::npos);
+  CHECK(mentions(decision, "four A100"));
+}
+
+TEST_CASE("one faster GPU far below the distributed option does not") {
+  const Decision decision = decided({{"one H100", 1, 1, 1.5, 1.4, 1.6}, {"four A100", 4, 1, 3.6, 3.3, 3.9}});
+  CHECK(decision.answer == "Yes");
+  CHECK(recommended(decision) == "four A100");
+}
+
+TEST_CASE("nothing clearly faster: no, and why") {
+  Decision decision;
+  decision.base = answer({"one node", 8, 1});
+  decision.alternatives = {answer({"two nodes", 16, 2, 1.04, 0.9, 1.2})};
+  decision.alternatives[0].prediction.gradients = {100e6, 0.133, 0.110, "25 Gb/s tcp between 2 nodes"};
+  judge(decision);
+  CHECK(decision.answer == "No");
+  CHECK(decision.recommended == -1);
+  CHECK(mentions(decision, "133 ms per step over 25 Gb/s tcp between 2 nodes, longer than the backward pass (110 ms)"));
+}
+
+TEST_CASE("slower is called slower") {
+  const Decision decision = decided({{"two nodes", 16, 2, 0.6, 0.5, 0.7}}, {"one node", 8, 1});
+  CHECK(decision.answer == "No");
+  CHECK(decision.verdict.find("is slower") != std::string::npos);
+}
+
+TEST_CASE("real gains at poor efficiency depend on what time is worth") {
+  const Decision decision = decided({{"eight", 8, 1, 3.0, 2.7, 3.3}});  // 37 % per GPU
+  CHECK(decision.answer == "It depends");
+  CHECK(decision.verdict.find("37 %") != std::string::npos);
+}
+
+TEST_CASE("gains that may be nothing depend") {
+  const Decision decision = decided({{"two", 2, 1, 1.4, 0.9, 2.1}});
+  CHECK(decision.answer == "It depends");
+  CHECK(decision.recommended == -1);
+}
+
+TEST_CASE("what does not fit is never picked, and said") {
+  const Decision decision = decided({{"small GPUs", 4, 1, 3.9, 3.8, 4.0, false}, {"two nodes", 8, 2, 6.0, 5.5, 6.6}});
+  CHECK(recommended(decision) == "two nodes");
+  CHECK(mentions(decision, "small GPUs does not fit into memory"));
+  const Decision nothing = decided({{"small GPUs", 4, 1, 3.9, 3.8, 4.0, false}});
+  CHECK(nothing.answer == "No");
+  CHECK(nothing.recommended == -1);
+}
+
+TEST_CASE("simpler means one GPU, then one node, then fewer GPUs") {
+  const AlternativeAnswer one = answer({"", 1, 1}), four = answer({"", 4, 1}), eight = answer({"", 8, 1}),
+                          two_nodes = answer({"", 4, 2});
+  CHECK(simpler(one, four));
+  CHECK(simpler(four, eight));
+  CHECK(simpler(eight, two_nodes));
+  CHECK_FALSE(simpler(two_nodes, eight));
+  CHECK_FALSE(simpler(four, four));
+}
+
+}  // namespace
+}  // namespace foretrain::sim::studies
