@@ -37,7 +37,7 @@ struct ResNetSizes {
     sizes.allow_only({"image", "channels", "classes", "width", "blocks_per_stage", "bottleneck", "stride_in_3x3"});
     constexpr std::size_t most_stages = 8;  // the channels double at each
     if (blocks_per_stage.size() > most_stages) {
-      sizes.fail("blocks_per_stage", fmt::format("expected at most {} stages", most_stages));
+      sizes.fail({"blocks_per_stage"}, fmt::format("expected at most {} stages", most_stages));
     }
   }
 };
@@ -132,11 +132,11 @@ struct VggSizes {
     sizes.allow_only({"image", "channels", "classes", "channels_per_stage", "convolutions_per_stage",
                       "classifier_pool", "classifier_width", "batch_norm", "dropout"});
     if (channels_per_stage.size() != convolutions_per_stage.size()) {
-      sizes.fail("convolutions_per_stage", fmt::format("{} stages here, {} in channels_per_stage",
+      sizes.fail({"convolutions_per_stage"}, fmt::format("{} stages here, {} in channels_per_stage",
                                                        convolutions_per_stage.size(), channels_per_stage.size()));
     }
     if (channels_per_stage.size() > 20 || (image >> channels_per_stage.size()) < 1) {
-      sizes.fail("image", fmt::format("an image of {} cannot be halved {} times", image, channels_per_stage.size()));
+      sizes.fail({"image"}, fmt::format("an image of {} cannot be halved {} times", image, channels_per_stage.size()));
     }
   }
 };

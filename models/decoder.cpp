@@ -16,7 +16,7 @@ struct DecoderSizes : TransformerCore {
       : TransformerCore(sizes),
         vocabulary(sizes.integer("vocabulary", 1, largest_vocabulary)),
         positions(sizes.integer("positions", 1, longest_sequence)),
-        key_value_heads(sizes.integer("key_value_heads", 1, most_heads)),
+        key_value_heads(sizes.integer("key_value_heads", 0, most_heads)),
         own_head_dimension(sizes.integer("head_dimension", 0, most_heads)),
         gated_feed_forward(sizes.flag("gated_feed_forward")),
         tied_embeddings(sizes.flag("tied_embeddings")),
@@ -28,8 +28,9 @@ struct DecoderSizes : TransformerCore {
     sizes.allow_only({"layers", "hidden", "heads", "feed_forward", "dropout", "sequence", "vocabulary", "positions",
                       "key_value_heads", "head_dimension", "gated_feed_forward", "tied_embeddings", "biases",
                       "query_key_value_biases", "rms_norm", "learned_positions", "rotary_positions"});
+    if (key_value_heads == 0) key_value_heads = heads;
     if (heads % key_value_heads != 0) {
-      sizes.fail("key_value_heads",
+      sizes.fail({"key_value_heads", "heads"},
                  fmt::format("{} heads do not divide into {} key-value heads", heads, key_value_heads));
     }
   }

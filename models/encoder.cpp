@@ -25,8 +25,8 @@ struct EncoderSizes : TransformerCore {
         nsp_head(sizes.flag("nsp_head")) {
     sizes.allow_only({"layers", "hidden", "heads", "feed_forward", "dropout", "sequence", "vocabulary", "positions",
                       "token_types", "predictions_per_sequence", "classes", "pooler", "mlm_head", "nsp_head"});
-    if (!pooler && nsp_head) sizes.fail("nsp_head", "the next-sentence head reads the pooled output", "pooler: 1");
-    if (!pooler && classes > 0) sizes.fail("classes", "the classifier reads the pooled output", "pooler: 1");
+    if (!pooler && nsp_head) sizes.fail({"nsp_head", "pooler"}, "the next-sentence head reads the pooled output", "pooler: 1");
+    if (!pooler && classes > 0) sizes.fail({"classes", "pooler"}, "the classifier reads the pooled output", "pooler: 1");
   }
 };
 
@@ -129,7 +129,7 @@ void build_encoder(Model& model, const Sizes& sizes) {
   const EncoderSizes checked(sizes);
   resolve_sequence(model, sizes, checked.positions);
   if (checked.predictions_per_sequence > model.sequence) {
-    sizes.fail("predictions_per_sequence", fmt::format("{} masked tokens in a sequence of {}",
+    sizes.fail({"predictions_per_sequence", "sequence"}, fmt::format("{} masked tokens in a sequence of {}",
                                                        checked.predictions_per_sequence, model.sequence));
   }
   BlockShape block = checked.block(model.micro_batch, model.sequence, checked.head_dimension(sizes));

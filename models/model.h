@@ -37,8 +37,8 @@ struct Totals {
   double parameters = 0;
   double flops_per_sample = 0;  // forward + backward, 0 = unknown (then a measured step is required)
   double activation_bytes_per_sample = 0;  // 0 = unknown
-  double activation_element_bytes = 2;     // bytes per element in that figure: 2 in mixed precision, 4 in fp32
   std::int64_t layers = 1;
+  double activation_element_bytes = 2;  // bytes per element in that figure: 2 in mixed precision, 4 in fp32
 };
 
 struct ModelSource {
@@ -63,7 +63,10 @@ struct BatchShape {
 struct ZooEntry {
   std::string name, family, description, source;
   double published_parameters = 0;  // 0 = none stated
-  double parameters = 0;            // of the model as built at its default sizes
+  double published_forward_flops = 0;  // of one sample, a multiply-add as two; 0 = none stated
+  // Of the model as built at its default sizes.
+  double parameters = 0;
+  Flops forward_flops;
 };
 [[nodiscard]] std::vector<ZooEntry> zoo_entries(const DataStore& data);
 // The sizes of a zoo entry that may be overridden, with their defaults (lists, like the blocks of each

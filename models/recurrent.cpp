@@ -44,7 +44,7 @@ struct CrnnSizes {
  private:
   void same_length(const Sizes& sizes, const std::string& key, const std::vector<std::int64_t>& list) const {
     if (list.size() == convolution_channels.size()) return;
-    sizes.fail(key, fmt::format("{} numbers for {} convolutions", list.size(), convolution_channels.size()));
+    sizes.fail({key}, fmt::format("{} numbers for {} convolutions", list.size(), convolution_channels.size()));
   }
 
   // Follows the image through all convolutions and poolings: the height must end as 1, the width as steps.
@@ -55,11 +55,11 @@ struct CrnnSizes {
       w = window_output(w, kernels[i], 1, padding(i)) / pool_width[i];
     }
     if (h != 1) {
-      sizes.fail("image_height",
+      sizes.fail({"image_height"},
                  fmt::format("convolutions and poolings turn a height of {} into {}; it must become 1", height, h));
     }
     if (w < target_length) {
-      sizes.fail("target_length", fmt::format("{} symbols per line, but the image gives only {} time steps",
+      sizes.fail({"target_length", "image_width"}, fmt::format("{} symbols per line, but the image gives only {} time steps",
                                               target_length, w));
     }
   }

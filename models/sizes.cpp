@@ -44,7 +44,7 @@ std::int64_t Sizes::integer(const std::string& key, std::int64_t low, std::int64
   const double value = overridden->second;
   const bool whole = std::trunc(value) == value;
   if (!whole || value < static_cast<double>(low) || value > static_cast<double>(high)) {
-    fail(key, fmt::format("expected an integer from {} to {}, found {}", low, high, value));
+    fail({key}, fmt::format("expected an integer from {} to {}, found {}", low, high, value));
   }
   return static_cast<std::int64_t>(value);
 }
@@ -63,9 +63,11 @@ std::vector<std::int64_t> Sizes::list(const std::string& key, std::int64_t low, 
   return values;
 }
 
-void Sizes::fail(const std::string& key, const std::string& what, const std::string& hint) const {
-  if (overrides_.count(key) > 0) throw Error(what, place(where_, key), hint);
-  file_.at(key).fail(what, hint);
+void Sizes::fail(const std::vector<std::string>& keys, const std::string& what, const std::string& hint) const {
+  for (const std::string& key : keys) {
+    if (overrides_.count(key) > 0) throw Error(what, place(where_, key), hint);
+  }
+  file_.at(keys.front()).fail(what, hint);
 }
 
 }  // namespace foretrain::models

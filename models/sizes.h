@@ -26,8 +26,10 @@ class Sizes {
   [[nodiscard]] std::vector<std::int64_t> list(const std::string& key, std::int64_t low, std::int64_t high) const;
   // Throws for a key of the file that is not in `known` (a builder's own).
   void allow_only(const std::vector<std::string>& known) const { file_.allow_only(known); }
-  // Throws an Error that stands at `key`, in whichever input it came from.
-  [[noreturn]] void fail(const std::string& key, const std::string& what, const std::string& hint = "") const;
+  // Throws an Error about sizes that do not go together. It stands at the first of `keys` that the user
+  // overrode, else at the first in the file.
+  [[noreturn]] void fail(const std::vector<std::string>& keys, const std::string& what,
+                         const std::string& hint = "") const;
 
  private:
   JsonView file_;

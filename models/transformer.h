@@ -17,7 +17,7 @@ namespace foretrain::models {
 // loss reads the output as it is.
 void build_encoder(Model& model, const Sizes& sizes);
 
-// Further sizes: key_value_heads (fewer than heads: grouped queries), head_dimension (0 = hidden / heads),
+// Further sizes: key_value_heads (fewer than heads: grouped queries; 0 = heads), head_dimension (0 = hidden / heads),
 // vocabulary, gated_feed_forward, tied_embeddings, biases, query_key_value_biases, rms_norm,
 // learned_positions, rotary_positions (each 0/1).
 void build_decoder(Model& model, const Sizes& sizes);

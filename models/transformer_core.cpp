@@ -22,7 +22,7 @@ TransformerCore::TransformerCore(const Sizes& sizes)
 
 std::int64_t TransformerCore::head_dimension(const Sizes& sizes) const {
   if (hidden % heads != 0) {
-    sizes.fail("heads", fmt::format("a hidden size of {} does not divide into {} heads", hidden, heads));
+    sizes.fail({"heads", "hidden"}, fmt::format("a hidden size of {} does not divide into {} heads", hidden, heads));
   }
   return hidden / heads;
 }
@@ -47,7 +47,7 @@ void resolve_sequence(Model& model, const Sizes& sizes, std::int64_t positions) 
                                          model.sequence, positions, model.name);
     const std::string hint = fmt::format("at most {}, or override the model's size \"positions\"", positions);
     if (chosen_by_user) throw Error(what, "training.sequence", hint);
-    sizes.fail("sequence", what, hint);
+    sizes.fail({"sequence", "positions"}, what, hint);
   }
   model.sample_unit = "sequence";
   model.sample_elements = static_cast<double>(model.sequence);

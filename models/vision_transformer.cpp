@@ -23,7 +23,7 @@ struct VisionSizes : TransformerCore {
     sizes.allow_only({"layers", "hidden", "heads", "feed_forward", "dropout", "image", "channels", "patch", "classes",
                       "class_token"});
     if (image % patch != 0) {
-      sizes.fail("patch", fmt::format("an image of {} does not divide into patches of {}", image, patch));
+      sizes.fail({"patch", "image"}, fmt::format("an image of {} does not divide into patches of {}", image, patch));
     }
   }
 

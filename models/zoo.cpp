@@ -129,7 +129,10 @@ std::vector<ZooEntry> zoo_entries(const DataStore& data) {
     row.description = entry.view().at("description").string();
     row.source = entry.view().at("source").string();
     row.published_parameters = optional_number(entry.view(), "published_parameters");
-    row.parameters = parameter_count(build(entry, {}, "", BatchShape{}));
+    row.published_forward_flops = optional_number(entry.view(), "published_forward_flops_per_sample");
+    const Model model = build(entry, {}, "", BatchShape{});
+    row.parameters = parameter_count(model);
+    row.forward_flops = forward_flops(model);
     entries.push_back(row);
   }
   return entries;
