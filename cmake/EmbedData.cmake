@@ -1,6 +1,6 @@
 # foretrain_embed(<output.cpp> KIND <kind> FILES <file.json>... [KIND ...]):
-# writes a .cpp that defines foretrain::embedded_files() over the given files (raw string literals, cut
-# into pieces below the compiler's limit). Regenerated when a file changes.
+# writes a .cpp that defines foretrain::embedded_files() over the given files, one raw string literal each.
+# Regenerated when a file changes.
 function(foretrain_embed output)
   set(arguments ${ARGN})
   set(kind "")
@@ -15,17 +15,9 @@ function(foretrain_embed output)
       set(expect_kind FALSE)
     else()
       set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${word}")
-      get_filename_component(name "${word}" NAME_WE)
+      get_filename_component(name "${word}" NAME_WLE)
       file(READ "${word}" text)
-      set(literal "")
-      string(LENGTH "${text}" length)
-      set(at 0)
-      while(at LESS length)
-        string(SUBSTRING "${text}" ${at} 8000 piece)
-        string(APPEND literal "R\"~data~(${piece})~data~\"\n")
-        math(EXPR at "${at} + 8000")
-      endwhile()
-      string(APPEND entries "      {\"${kind}\", \"${name}\", ${literal}},\n")
+      string(APPEND entries "      {\"${kind}\", \"${name}\", R\"~data~(${text})~data~\"},\n")
     endif()
   endforeach()
   set(foretrain_entries "${entries}")
