@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <cassert>
 #include <map>
+#include <string>
 #include <tuple>
 
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/text.h"
 
 namespace foretrain::sim::engine {
 namespace {
@@ -37,23 +39,25 @@ class Plans {
   std::map<std::tuple<std::uint32_t, calibrate::CollectiveKind, double>, std::uint32_t> index_;
 };
 
-Error no_group_error(const Job& job, const RankInstance& rank, const Activity& activity) {
-  const Program& program = job.programs[rank.program];
-  return Error(fmt::format("rank {} ({}) calls '{}' on the communicator '{}', in which it has no group", rank.rank,
-                           program.rank_class, program.labels[activity.label],
-                           program.communicators[activity.communicator]),
+std::string rank_name(const RankInstance& rank, const Program& program) {
+  return fmt::format("rank {} ({})", rank.rank, printable(program.rank_class));
+}
+
+Error no_group_error(const RankInstance& rank, const Program& program, const Activity& activity) {
+  return Error(fmt::format("{} calls {} on the communicator {}, in which it has no group", rank_name(rank, program),
+                           quoted(program.labels[activity.label]),
+                           quoted(program.communicators[activity.communicator])),
                {}, "every communicator of a program needs a group of each of its ranks in the placement",
                ExitCode::failed);
 }
 
-Error mismatch_error(const Job& job, const RankInstance& rank, const Activity& activity, std::uint32_t ordinal,
+Error mismatch_error(const RankInstance& rank, const Program& program, const Activity& activity, std::size_t ordinal,
                      const Call& expected) {
-  const Program& program = job.programs[rank.program];
-  return Error(fmt::format("rank {} ({}) makes call {} on the communicator '{}' as {} of {:.0f} bytes ('{}'), "
-                           "another member of its group as {} of {:.0f} bytes",
-                           rank.rank, program.rank_class, ordinal + 1, program.communicators[activity.communicator],
-                           to_string(activity.collective), activity.bytes.value, program.labels[activity.label],
-                           to_string(expected.kind), expected.bytes.value),
+  return Error(fmt::format("{} makes call {} on the communicator {} as {} of {:.0f} bytes ({}), another member of its "
+                           "group as {} of {:.0f} bytes",
+                           rank_name(rank, program), ordinal + 1, quoted(program.communicators[activity.communicator]),
+                           to_string(activity.collective), activity.bytes.value,
+                           quoted(program.labels[activity.label]), to_string(expected.kind), expected.bytes.value),
                {}, "all members of a group make the same calls in the same order", ExitCode::failed);
 }
 
@@ -104,14 +108,14 @@ Calls collect_calls(const Job& job, const std::vector<ProgramGraph>& graphs, con
     for (const ActivityIndex a : graph.collectives) {
       const Activity& activity = program.activities[a];
       const std::uint32_t group = rank.group_of_communicator[activity.communicator];
-      if (group == no_group) throw no_group_error(job, rank, activity);
+      if (group == no_group) throw no_group_error(rank, program, activity);
       std::vector<Call>& of_group = calls.of_group[group];
       const std::uint32_t ordinal = graph.call[a];
       if (ordinal == of_group.size()) {
         const std::uint32_t plan = plans.plan(shape_of_group[group], activity.collective, activity.bytes);
         of_group.push_back({activity.collective, activity.bytes, plan});
       } else if (of_group[ordinal].kind != activity.collective || of_group[ordinal].bytes != activity.bytes) {
-        throw mismatch_error(job, rank, activity, ordinal, of_group[ordinal]);
+        throw mismatch_error(rank, program, activity, ordinal, of_group[ordinal]);
       }
     }
   }

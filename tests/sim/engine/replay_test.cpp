@@ -164,6 +164,6 @@ TEST_CASE("a communicator without a group is named") {
   Job job = lonely_job(rank.program);
   job.instances[0].group_of_communicator = {no_group};
   CHECK_THROWS_WITH(replay(job, PlainPlanner()),
-                    Catch::Contains("rank 0 (worker)") && Catch::Contains("'tensor'") &&
+                    Catch::Contains("rank 0 (worker)") && Catch::Contains("\"tensor\"") &&
                         Catch::Contains("all-reduce of activations"));
 }

@@ -92,7 +92,7 @@ TEST_CASE("members that call different operations together are named") {
   one.all_reduce("data", 1e6, {}, "small");
   other.all_reduce("data", 2e6, {}, "large");
   CHECK_THAT(message(two_ranks(one.program, other.program)),
-             Catch::Contains("rank 1 (other)") && Catch::Contains("2000000 bytes ('large')") &&
+             Catch::Contains("rank 1 (other)") && Catch::Contains("2000000 bytes (\"large\")") &&
                  Catch::Contains("1000000 bytes"));
 }
 
