@@ -26,8 +26,8 @@ struct Cluster {
   // What joins NVLink pairs, per GPU and direction, as achieved by large transfers.
   std::optional<BytesPerSecond> pcie_bandwidth;
   int gpus = 1;
-  int nodes = 1;             // ceil(gpus / machine.gpus); the last node may be partly used
-  int nodes_per_leaf = 0;    // 0 = non-blocking fabric
+  int nodes = 1;           // ceil(gpus / machine.gpus); the last node may be partly used
+  int nodes_per_leaf = 0;  // 0 = non-blocking fabric
   double oversubscription = 1.0;
   std::vector<std::string> warnings;  // retired machine and its successor, assumed rates
 };

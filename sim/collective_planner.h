@@ -30,12 +30,12 @@ struct GroupShape {
 };
 
 struct CollectivePlan {
-  Duration alpha;       // paid by a timer before the flows start
-  Bytes rank_bytes;     // each rank sends this to its successor inside its node (0 if none)
-  Bytes node_bytes;     // each node sends this through the NICs of its members (0 in one node)
-  Duration alone;       // time without contention, for `analytic` fidelity
-  int steps = 1;        // of the ring or tree, for `steps` fidelity
-  std::string how;      // for explain: "ring, interpolated in nccl table …", "double tree, α–β"
+  Duration alpha;    // paid by a timer before the flows start
+  Bytes rank_bytes;  // each rank sends this to its successor inside its node (0 if none)
+  Bytes node_bytes;  // each node sends this through the NICs of its members (0 in one node)
+  Duration alone;    // time without contention, for `analytic` fidelity
+  int steps = 1;     // of the ring or tree, for `steps` fidelity
+  std::string how;   // for explain: "ring, interpolated in nccl table …", "double tree, α–β"
 };
 
 class CollectivePlanner {

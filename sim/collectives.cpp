@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -54,6 +56,11 @@ Traffic ring_traffic(CollectiveKind kind, Bytes bytes, const GroupShape& shape) 
   }
   const Bytes bus = bytes * calibrate::bus_factor(kind, shape.ranks);
   return {bus, bus};
+}
+
+std::string network_basis(const Cluster& cluster) {
+  return fmt::format("α–β with the latency and {} of the line rate of {}",
+                     format_percent(cluster.network_achieved_fraction), cluster.network->name);
 }
 
 // Fills in what follows from latency and bytes: the time alone and the parameter that decides it.
@@ -125,9 +132,8 @@ CollectivePlan CollectiveCosts::inside_node(CollectiveKind kind, Bytes bytes, co
   // Tables are of consecutive GPUs; a group whose ring is narrower than theirs (NVLink pairs torn apart,
   // PCIe switches crossed more often) is not what they measured.
   const GroupShape consecutive = completed({shape.ranks, 1, shape.ranks});
-  const std::optional<MeasuredTime> measured = shape.rank_rate < consecutive.rank_rate
-                                                   ? std::nullopt
-                                                   : measured_.time(kind, bytes, shape.ranks, shape.rank_rate);
+  const std::optional<MeasuredTime> measured =
+      shape.rank_rate < consecutive.rank_rate ? std::nullopt : measured_.time(kind, bytes, shape.ranks);
   if (measured) {
     plan.alpha.time = measured->latency;
     plan.rank_bytes = shape.rank_rate * (measured->alone - measured->latency);
@@ -136,8 +142,9 @@ CollectivePlan CollectiveCosts::inside_node(CollectiveKind kind, Bytes bytes, co
   } else {
     plan.alpha.time = constants_.ring_base + inside_step(shape.over_pcie) * plan.steps;
     plan.rank_bytes = bytes * calibrate::bus_factor(kind, shape.ranks);
-    plan.how = fmt::format("{} by a ring of {} ranks in one node, α–β ({})", calibrate::to_string(kind), shape.ranks,
-                           constants_.source);
+    plan.how =
+        fmt::format("{} by a ring of {} ranks in one node, α–β with fitted latency and {} of the link rate",
+                    calibrate::to_string(kind), shape.ranks, format_percent(cluster_.intra_node_achieved_fraction));
   }
   finish(plan, shape);
   return plan;
@@ -152,9 +159,9 @@ CollectivePlan CollectiveCosts::ring_across_nodes(CollectiveKind kind, Bytes byt
       hop_latency_};
   const Traffic traffic = ring_traffic(kind, bytes, shape);
   plan.rank_bytes = traffic.rank / inside_share(shape);
-  plan.node_bytes = traffic.node / message_share(bytes, shape);
-  plan.how = fmt::format("{} by a ring of {} ranks over {} nodes, α–β ({}; {})", calibrate::to_string(kind),
-                         shape.ranks, shape.nodes, constants_.source, cluster_.network->source);
+  plan.node_bytes = traffic.node * message_stretch(bytes, shape);
+  plan.how = fmt::format("{} by a ring of {} ranks over {} nodes, {}", calibrate::to_string(kind), shape.ranks,
+                         shape.nodes, network_basis(cluster_));
   finish(plan, shape);
   return plan;
 }
@@ -169,9 +176,9 @@ CollectivePlan CollectiveCosts::tree_across_nodes(Bytes bytes, const GroupShape&
   // Link capacities are what rings achieve; a tree achieves its own share of a link.
   const Bytes up_and_down = bytes * (2 * constants_.ring_efficiency / constants_.tree_efficiency);
   plan.rank_bytes = up_and_down / inside_share(shape);
-  plan.node_bytes = up_and_down / message_share(bytes, shape);
-  plan.how = fmt::format("all_reduce by a double binary tree over {} nodes, chains of {} ranks inside, α–β ({}; {})",
-                         shape.nodes, shape.ranks_per_node, constants_.source, cluster_.network->source);
+  plan.node_bytes = up_and_down * message_stretch(bytes, shape);
+  plan.how = fmt::format("all_reduce by a double binary tree over {} nodes, chains of {} ranks inside, {}", shape.nodes,
+                         shape.ranks_per_node, network_basis(cluster_));
   finish(plan, shape);
   return plan;
 }
@@ -180,12 +187,18 @@ Seconds CollectiveCosts::inside_step(bool over_pcie) const {
   return over_pcie ? constants_.pcie_step : constants_.nvlink_step;
 }
 
-// Of what the NICs achieve with large messages: what this operation's size lets them.
-double CollectiveCosts::message_share(Bytes bytes, const GroupShape& shape) const {
-  const calibrate::NetworkKind& network = *cluster_.network;
-  if (network.message_share.empty()) return 1.0;
-  const double bytes_per_nic = bytes.value / shape.nics;
-  return interpolate_log_log(network.message_bytes_per_nic, network.message_share, bytes_per_nic);
+// How much longer than at the NICs' large-message rate an operation of this size takes. A curve so steep that
+// fewer bytes would take longer is held at the time of the fewer.
+double CollectiveCosts::message_stretch(Bytes bytes, const GroupShape& shape) const {
+  const std::vector<double>& sizes = cluster_.network->message_bytes_per_nic;
+  const std::vector<double>& shares = cluster_.network->message_share;
+  const double per_nic = bytes.value / shape.nics;
+  if (sizes.empty() || per_nic == 0) return 1.0;
+  double stretched = per_nic / interpolate_log_log(sizes, shares, per_nic);
+  for (std::size_t i = 0; i < sizes.size() && sizes[i] < per_nic; ++i) {
+    stretched = std::max(stretched, sizes[i] / shares[i]);
+  }
+  return stretched / per_nic;
 }
 
 // Of the ports inside a node: what rings over so many GPUs of it were measured to reach (a mesh gives few

@@ -39,7 +39,7 @@ class CollectiveCosts : public CollectivePlanner {
                                                  const GroupShape& shape) const;
   [[nodiscard]] CollectivePlan tree_across_nodes(Bytes bytes, const GroupShape& shape) const;
   [[nodiscard]] Seconds inside_step(bool over_pcie) const;
-  [[nodiscard]] double message_share(Bytes bytes, const GroupShape& shape) const;
+  [[nodiscard]] double message_stretch(Bytes bytes, const GroupShape& shape) const;
   [[nodiscard]] double inside_share(const GroupShape& shape) const;
 
   const Cluster& cluster_;

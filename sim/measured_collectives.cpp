@@ -13,19 +13,15 @@ namespace {
 using calibrate::CollectiveKind;
 using calibrate::CollectiveTable;
 
-double bus_bytes(const CollectiveTable& table, double bytes) {
-  return bytes * calibrate::bus_factor(table.kind, table.ranks);
-}
-
-MeasuredTime time_in(const CollectiveTable& table, Bytes bytes, BytesPerSecond rate) {
+MeasuredTime time_in(const CollectiveTable& table, Bytes bytes) {
   const double first = table.bytes.front(), last = table.bytes.back();
-  const Seconds smallest(table.seconds.front());
-  const Seconds latency = std::max(Seconds(0), smallest - Bytes(bus_bytes(table, first)) / rate);
+  const Seconds smallest(table.seconds.front()), largest(table.seconds.back());
+  const Seconds latency = std::max(Seconds(0), smallest - largest * (first / last));
   MeasuredTime result{latency, {}, fmt::format("table of {} ranks ({})", table.ranks, table.source)};
   if (bytes.value <= first) {
     result.alone = latency + (smallest - latency) * (bytes.value / first);
   } else if (bytes.value >= last) {
-    result.alone = Seconds(table.seconds.back()) * (bytes.value / last);
+    result.alone = largest * (bytes.value / last);
   } else {
     result.alone = Seconds(interpolate_log_log(table.bytes, table.seconds, bytes.value));
   }
@@ -63,13 +59,12 @@ std::optional<MeasuredCollectives::Neighbours> MeasuredCollectives::neighbours(C
   return found;
 }
 
-std::optional<MeasuredTime> MeasuredCollectives::time(CollectiveKind kind, Bytes bytes, int ranks,
-                                                      BytesPerSecond rate) const {
+std::optional<MeasuredTime> MeasuredCollectives::time(CollectiveKind kind, Bytes bytes, int ranks) const {
   const std::optional<Neighbours> tables = neighbours(kind, ranks);
   if (!tables) return std::nullopt;
-  MeasuredTime below = time_in(*tables->below, bytes, rate);
+  MeasuredTime below = time_in(*tables->below, bytes);
   if (tables->below->ranks == tables->above->ranks) return below;
-  const MeasuredTime above = time_in(*tables->above, bytes, rate);
+  const MeasuredTime above = time_in(*tables->above, bytes);
   return MeasuredTime{between(below.latency, above.latency, tables->weight_above),
                       between(below.alone, above.alone, tables->weight_above), below.how + " and " + above.how};
 }

@@ -25,10 +25,9 @@ class MeasuredCollectives {
 
   // Time of `kind` over `ranks` consecutive GPUs, or nothing without tables. Within a table between its points
   // log-log, beyond the largest at its bus bandwidth, below the smallest latency plus bytes in proportion;
-  // the latency is the smallest message's time less what its bytes take at `rate`, the ring's link rate.
+  // the latency is the smallest message's time less what its bytes take at the bus bandwidth of the largest.
   // Rank counts between those of two tables are interpolated in the logarithm of the count.
-  [[nodiscard]] std::optional<MeasuredTime> time(calibrate::CollectiveKind kind, Bytes bytes, int ranks,
-                                                 BytesPerSecond rate) const;
+  [[nodiscard]] std::optional<MeasuredTime> time(calibrate::CollectiveKind kind, Bytes bytes, int ranks) const;
   // Bus bandwidth of large all-reduces over `ranks` consecutive GPUs, or nothing without tables.
   [[nodiscard]] std::optional<BytesPerSecond> bus_bandwidth(int ranks) const;
   // The largest relative spread of the tables, or nothing without tables.

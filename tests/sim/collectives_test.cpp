@@ -200,11 +200,12 @@ TEST_CASE("A measured table is reproduced at its points and interpolated between
   CHECK(time(1e9) == Approx(9e-3).epsilon(1e-12));
   CHECK(time(std::sqrt(1e6 * 1e9)) == Approx(std::sqrt(40e-6 * 9e-3)));  // half way in both logarithms
   CHECK(time(4e9) == Approx(36e-3));                                     // beyond: the last bus bandwidth
-  // Below: the smallest message less its own transfer, 1750 bytes at 100 GB/s = 17.5 ns.
-  CHECK(time(0) == Approx(30e-6 - 17.5e-9));
+  // Below: the smallest message less its own transfer, a millionth of the largest's 9 ms = 9 ns.
+  CHECK(time(0) == Approx(30e-6 - 9e-9));
+  CHECK(time(500) == Approx(30e-6 - 4.5e-9));
   // The latency is paid first, the flows take the rest.
   const CollectivePlan plan = costs.plan(CollectiveKind::all_reduce, Bytes(1e9), shape);
-  CHECK(plan.alpha.time.value == Approx(30e-6 - 17.5e-9));
+  CHECK(plan.alpha.time.value == Approx(30e-6 - 9e-9));
   CHECK(plan.rank_bytes.value == Approx((9e-3 - plan.alpha.time.value) * 100 * gb));
   CHECK(plan.how.find("measured table of 8 ranks (test)") != std::string::npos);
 }
@@ -264,6 +265,21 @@ TEST_CASE("Small messages reach the share of the network that was measured for t
   CHECK(share(4e8) == Approx(1));     // 100 MB per NIC
   CHECK(share(4e7) == Approx(0.5));   // 10 MB per NIC, half way in both logarithms
   CHECK(share(4e6) == Approx(0.25));  // 1 MB per NIC
+  CHECK(share(4e3) == Approx(0.25));
+}
+
+TEST_CASE("A message curve steeper than its bytes does not make more bytes faster") {
+  TestNetwork test(16, 8, IntraNode::nvswitch, 1);
+  test.network.message_bytes_per_nic = {1e6, 2e6, 1e7};
+  test.network.message_share = {0.1, 0.4, 1.0};
+  const Topology topology = test.topology();
+  const CollectiveCosts costs = test.costs(topology);
+  const auto stretched = [&](double bytes) {
+    return costs.plan(CollectiveKind::all_gather, Bytes(bytes), {16, 2, 8}).node_bytes.value / (15.0 / 16);
+  };
+  CHECK(stretched(1e6) == Approx(1e7));  // 1 MB / 0.1
+  CHECK(stretched(2e6) == Approx(1e7));  // not 2 MB / 0.4 = 5 MB
+  CHECK(stretched(2e7) == Approx(2e7));
 }
 
 TEST_CASE("Bus bandwidth never exceeds the link it goes over") {
