@@ -30,6 +30,8 @@ class Document {
   [[nodiscard]] std::optional<JsonView> find(std::string_view path) const;
   // The place of the value, or where it would stand in the file, as messages show it.
   [[nodiscard]] std::string where(std::string_view path) const;
+  // Whether the value at `path` was replaced by set().
+  [[nodiscard]] bool is_changed(std::string_view path) const { return changed_.find(path) != changed_.end(); }
   [[noreturn]] void fail(std::string_view path, const std::string& what, const std::string& hint = "") const;
 
   // Puts a copy of `value` at `path`; its source and pointer are from now on the place of that path.

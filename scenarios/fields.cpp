@@ -375,7 +375,7 @@ void add_cluster_fields(Fields& fields) {
   fields.push_back(integer<Scenario>({.path = "cluster.nics_per_node",
                                       .label = "{} NICs per node",
                                       .unit = "NICs",
-                                      .range = {0, 1024},
+                                      .range = {1, 256},
                                       .doc = "Network cards of one machine that collectives use.",
                                       .example = "8",
                                       .aliases = {"nics"},

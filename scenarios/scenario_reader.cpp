@@ -128,7 +128,10 @@ sim::Scenario read_values(const Document& document, bool complete) {
                     fmt::format("for instance \"{}\": {}", key_of(field.path), field.example));
     }
   }
-  scenario.cluster.where = document.where(scenario.cluster.machine.empty() ? "cluster" : "cluster.machine");
+  scenario.cluster.where = document.where("cluster");
+  for (const std::string_view key : {"cluster.gpus", "cluster.machine"}) {
+    if (document.is_changed(key)) scenario.cluster.where = document.where(key);
+  }
   return scenario;
 }
 
