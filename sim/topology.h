@@ -5,6 +5,10 @@
 // aggregate up- and downlink when the fabric is oversubscribed. Routes are arithmetic: no table grows
 // with ranks². Capacities are what large transfers achieve, each tied to its parameter. Only nodes in
 // use are built.
+//
+// Taken for granted: a PCIe switch joins up to four GPUs and goes up by one slot like theirs, the root is
+// wide enough; between GPU and NIC only the NIC's own PCIe slot can be narrower than the NIC; a leaf's
+// uplinks achieve the share of their rate that NICs do.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +36,7 @@ using Route = std::vector<LinkUse>;
 
 class Topology {
  public:
-  // `intra_bandwidth` / `inter_bandwidth` parameters are added to `parameters`.
+  // The parameters of the links' rates are added to `parameters`.
   Topology(const Cluster& cluster, ParameterTable& parameters);
 
   [[nodiscard]] const std::vector<Link>& links() const { return links_; }
