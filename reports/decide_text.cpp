@@ -33,7 +33,7 @@ std::string memory_cell(const sim::MemoryAnswer& memory) {
 Row speed_row(const std::string& number, const sim::AlternativeAnswer& option, bool is_base) {
   return {number, "", interval_text(option.prediction.step_time),
           is_base ? "1×" : factor_text(option.gain_interval),
-          is_base ? "" : format_percent(option.odds_faster_than_base), memory_cell(option.prediction.memory)};
+          is_base ? "" : odds_text(option.odds_faster_than_base), memory_cell(option.prediction.memory)};
 }
 
 Row money_row(const std::string& number, const sim::AlternativeAnswer& option) {
@@ -49,6 +49,18 @@ Row money_row(const std::string& number, const sim::AlternativeAnswer& option) {
           elided(printable(prediction.binding), 24)};
 }
 
+// Columns left for the names (column 1, still empty) when every other column is as wide as its widest cell.
+std::size_t room_for_names(const Table& table) {
+  constexpr std::size_t least = 12;
+  std::size_t others = 2;  // indent
+  for (std::size_t column = 0; column < table.header.size(); ++column) {
+    std::size_t width = column == 1 ? 0 : display_width(table.header[column]);
+    for (const Row& row : table.rows) width = std::max(width, display_width(row[column]));
+    others += width + (column > 0 ? 2 : 0);
+  }
+  return page_width > others + least ? page_width - others : least;
+}
+
 // One table line per option, the recommended one marked and bold, the name as wide as the page leaves room.
 std::string speed_table(const sim::Decision& decision, const Style& style) {
   Table table;
@@ -60,13 +72,7 @@ std::string speed_table(const sim::Decision& decision, const Style& style) {
     names.push_back(decision.alternatives[i].name);
     table.rows.push_back(speed_row(fmt::format("{}", i + 1), decision.alternatives[i], false));
   }
-  std::size_t others = 0;
-  for (const Row& row : table.rows) {
-    std::size_t width = 2 + 2 * row.size();
-    for (const std::string& cell : row) width += display_width(cell);
-    others = std::max(others, width);
-  }
-  const std::size_t room = page_width > others + 12 ? page_width - others : 12;
+  const std::size_t room = room_for_names(table);
   for (std::size_t i = 0; i < names.size(); ++i) table.rows[i][1] = elided(printable(names[i]), room);
 
   const std::string drawn = table.text(2);
@@ -85,8 +91,8 @@ std::string speed_table(const sim::Decision& decision, const Style& style) {
 
 std::string money_table(const sim::Decision& decision) {
   Table table;
-  const std::string basis = decision.base.scenario.training.dataset_samples > 0 ? "$ per epoch" : "$ per M samples";
-  table.header = {"", "throughput", "as single runs", "efficiency", "$ per hour", basis, "epoch", "bound by"};
+  const std::string basis = decision.base.scenario.training.dataset_samples > 0 ? "per epoch" : "per M samples";
+  table.header = {"", "throughput", "as single runs", "efficiency", "per hour", basis, "epoch", "bound by"};
   table.align = {Align::right, Align::right, Align::right, Align::right,
                  Align::right, Align::right, Align::right, Align::left};
   table.rows.push_back(money_row("0", decision.base));

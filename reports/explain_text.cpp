@@ -67,8 +67,9 @@ std::string term_section(const sim::Prediction& prediction, std::size_t top, con
   double rest = 0;
   for (std::size_t i = shown; i < terms.size(); ++i) rest += terms[order[i]].seconds;
   if (shown < terms.size()) {
-    text += style.dim(fmt::format("  and {} shorter ones, {} together (--top 0 prints all)", terms.size() - shown,
-                                  number_text(rest, "s"))) + '\n';
+    const std::size_t left = terms.size() - shown;
+    text += style.dim(fmt::format("  and {} shorter term{}, {} together (--top 0 prints all)", left,
+                                  left == 1 ? "" : "s", number_text(rest, "s"))) + '\n';
   }
   return text + '\n' + style.bold("Sources of these terms") + '\n' + sources.text();
 }

@@ -116,4 +116,11 @@ std::string share_text(const Quantity& quantity) {
   return fmt::format("{} [{:.0f}–{:.0f}]", value, 100 * quantity.low, 100 * quantity.high);
 }
 
+std::string odds_text(double probability) {
+  constexpr double rounds_to_none = 0.005;
+  if (probability < rounds_to_none) return "< 1 %";
+  if (probability > 1 - rounds_to_none) return "> 99 %";
+  return format_percent(probability);
+}
+
 }  // namespace foretrain::reports

@@ -20,6 +20,9 @@ namespace foretrain::reports {
 [[nodiscard]] std::string factor_text(const Quantity& quantity);
 [[nodiscard]] std::string share_text(const Quantity& quantity);
 
+// A probability, never as certainty: "62 %", "> 99 %", "< 1 %".
+[[nodiscard]] std::string odds_text(double probability);
+
 // A plain number in `unit`, scaled the same way.
 [[nodiscard]] std::string number_text(double value, const std::string& unit);
 

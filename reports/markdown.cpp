@@ -99,7 +99,7 @@ std::string option_table(const sim::Decision& decision) {
   table.rows.push_back(option_row(decision.base, "1×", "", decision.recommended < 0));
   for (std::size_t i = 0; i < decision.alternatives.size(); ++i) {
     const sim::AlternativeAnswer& option = decision.alternatives[i];
-    table.rows.push_back(option_row(option, factor_text(option.gain_interval), format_percent(option.odds_faster_than_base),
+    table.rows.push_back(option_row(option, factor_text(option.gain_interval), odds_text(option.odds_faster_than_base),
                                     decision.recommended == static_cast<int>(i)));
   }
   return table.markdown();

@@ -72,7 +72,7 @@ std::string money_section(const sim::Scenario& scenario, const sim::Prediction& 
   line("energy " + basis, prediction.energy);
   if (scenario.training.dataset_samples > 0) line("one epoch", prediction.epoch_time);
   if (scenario.training.epochs > 0) {
-    line(fmt::format("{} epochs", significant(scenario.training.epochs, 4)), prediction.run_time);
+    line(fmt::format("{:g} epochs", scenario.training.epochs), prediction.run_time);
   }
   return text;
 }
