@@ -1,7 +1,8 @@
 // Catalogue: devices, machines, networks, stacks and collective tables, found by name.
 //
 // Files are parsed when first asked for. Unknown names are Errors with the nearest known name; machine
-// names ignore case, and a vendor's short form without "Standard_" is found too.
+// names ignore case, and a vendor's short form without "Standard_" is found too. An entry of a data directory
+// (--data) replaces the built-in one of its name, whichever file it stands in.
 #pragma once
 
 #include <memory>

@@ -129,7 +129,8 @@ OperatorTime OperatorClock::gemm(const models::GemmShape& s, const Operator& op,
   const ProductProfile& profile = device_.products.at(profile_precision_);
   const Flops work = direction == Direction::forward ? models::forward_flops(op) : models::backward_flops(op);
   OperatorTime result;
-  result.duration = {time.total, binding(time, rate_parameter("GEMM efficiency", profile.evidence, best_share(profile)))};
+  const ParameterId rate = rate_parameter("GEMM efficiency", profile.evidence, best_share(profile));
+  result.duration = {time.total, binding(time, rate)};
   result.provenance = profile.evidence.provenance;
   result.formula = "GEMM: " + rate_text(work, time.total, peak_);
   result.extrapolated = (work / products).value > profile.most_flops;
@@ -185,7 +186,8 @@ OperatorTime OperatorClock::recurrent(const models::RecurrentShape& s, const Ope
 
   OperatorTime result;
   const ProductProfile& profile = device_.products.at(profile_precision_);
-  result.duration = {time.total, binding(time, rate_parameter("GEMM efficiency", profile.evidence, best_share(profile)))};
+  const ParameterId rate = rate_parameter("GEMM efficiency", profile.evidence, best_share(profile));
+  result.duration = {time.total, binding(time, rate)};
   result.provenance = device_.recurrent.evidence.provenance;
   result.formula = fmt::format("recurrent: {} dependent steps of {}, products in between",
                                s.steps * s.directions, format_time(step.total));

@@ -15,8 +15,8 @@ enum class Direction { forward, backward };
 struct OperatorTime {
   Duration duration;
   Provenance provenance = Provenance::assumed;
-  std::string formula;  // for explain: "GEMM 2·m·n·k / (312 TFLOP/s · 0.71)", "memory 96 MiB / 1.42 TB/s", "launch floor"
-  bool extrapolated = false;  // outside the calibrated range
+  std::string formula;  // for explain: "GEMM: 34.4 GFLOPs at 71 % of 312 TFLOP/s", "96 MiB at 86 % of 2039 GB/s"
+  bool extrapolated = false;  // far outside the calibrated range
 };
 
 // Times operators on one device in one precision; parameters are added to `parameters` as they are used.
@@ -41,7 +41,8 @@ class OperatorClock {
   [[nodiscard]] KernelTime product(const ProductSize& size) const;
   [[nodiscard]] Curved memory_time(Bytes bytes, models::OperatorKind kind, double kernels) const;
 
-  [[nodiscard]] OperatorTime gemm(const models::GemmShape& shape, const models::Operator& op, Direction direction) const;
+  [[nodiscard]] OperatorTime gemm(const models::GemmShape& shape, const models::Operator& op,
+                                  Direction direction) const;
   [[nodiscard]] OperatorTime convolution(const models::ConvolutionShape& shape, const models::Operator& op,
                                          Direction direction) const;
   [[nodiscard]] OperatorTime recurrent(const models::RecurrentShape& shape, const models::Operator& op,

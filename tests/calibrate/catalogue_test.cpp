@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <set>
+#include <stdexcept>
 
 #include "base/error.h"
 #include "calibrate/catalogue.h"
@@ -18,8 +21,10 @@ using Catch::Matchers::Contains;
 // A directory of user data that is gone with the test.
 class Overlay {
  public:
-  Overlay() : path_(fs::temp_directory_path() / fs::path("foretrain-overlay-XXXXXX").concat(unique())) {
-    fs::create_directories(path_);
+  Overlay() {
+    std::string path = (fs::temp_directory_path() / "foretrain-overlay-XXXXXX").string();
+    if (mkdtemp(path.data()) == nullptr) throw std::runtime_error("no temporary directory");
+    path_ = path;
   }
   ~Overlay() { fs::remove_all(path_); }
   Overlay(const Overlay&) = delete;
@@ -32,10 +37,6 @@ class Overlay {
   [[nodiscard]] Catalogue catalogue() const { return Catalogue(DataStore(path_.string())); }
 
  private:
-  static std::string unique() {
-    static int count = 0;
-    return std::to_string(++count);
-  }
   fs::path path_;
 };
 
@@ -129,7 +130,7 @@ TEST_CASE("an unknown name suggests the nearest") {
   CHECK_THAT(error.what(), Contains("unknown machine \"p3.16xlrge\""));
   CHECK(error.where() == "scenario.json: /cluster/machine");
   CHECK_THAT(error.hint(), Contains("p3.16xlarge"));
-  CHECK_THAT(error_of([&] { (void)catalogue.stack("pytorch") ; }).what(), Contains("unknown stack"));
+  CHECK_THAT(error_of([&] { (void)catalogue.stack("pytorch"); }).what(), Contains("unknown stack"));
 }
 
 TEST_CASE("a user's own entry adds to the catalogue or replaces one of its name") {
