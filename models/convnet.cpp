@@ -71,8 +71,8 @@ class ResNetBuilder {
 
   Image residual_block(const std::string& name, Image& input, std::int64_t width, std::int64_t stride) {
     writer_.begin_layer(name);
-    Image branch = sizes_.bottleneck ? bottleneck_branch(name, input, width, stride)
-                                     : basic_branch(name, input, width, stride);
+    Image branch =
+        sizes_.bottleneck ? bottleneck_branch(name, input, width, stride) : basic_branch(name, input, width, stride);
     if (stride != 1 || input.channels != branch.channels) {
       convolution_norm(name + ".downsample.0", name + ".downsample.1", input, branch.channels,
                        square_window(1, stride, 0));
@@ -129,11 +129,11 @@ struct VggSizes {
         classifier_width(sizes.integer("classifier_width", 1, 1 << 20)),
         batch_norm(sizes.flag("batch_norm")),
         dropout(sizes.flag("dropout")) {
-    sizes.allow_only({"image", "channels", "classes", "channels_per_stage", "convolutions_per_stage",
-                      "classifier_pool", "classifier_width", "batch_norm", "dropout"});
+    sizes.allow_only({"image", "channels", "classes", "channels_per_stage", "convolutions_per_stage", "classifier_pool",
+                      "classifier_width", "batch_norm", "dropout"});
     if (channels_per_stage.size() != convolutions_per_stage.size()) {
       sizes.fail({"convolutions_per_stage"}, fmt::format("{} stages here, {} in channels_per_stage",
-                                                       convolutions_per_stage.size(), channels_per_stage.size()));
+                                                         convolutions_per_stage.size(), channels_per_stage.size()));
     }
     if (channels_per_stage.size() > 20 || (image >> channels_per_stage.size()) < 1) {
       sizes.fail({"image"}, fmt::format("an image of {} cannot be halved {} times", image, channels_per_stage.size()));
@@ -176,7 +176,8 @@ void build_vgg(Model& model, const Sizes& sizes) {
   Activation x = image.data;
   std::int64_t features = image.channels * checked.classifier_pool * checked.classifier_pool;
   for (const int index : {0, 3}) {  // as torchvision numbers them: ReLU and dropout stand between
-    x = writer.linear(fmt::format("classifier.{}", index), x, model.micro_batch, features, checked.classifier_width, true);
+    x = writer.linear(fmt::format("classifier.{}", index), x, model.micro_batch, features, checked.classifier_width,
+                      true);
     x = writer.relu(fmt::format("classifier.{}", index + 1), x);
     if (checked.dropout) x = writer.dropout(fmt::format("classifier.{}", index + 2), x);
     features = checked.classifier_width;

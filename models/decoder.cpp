@@ -37,8 +37,8 @@ struct DecoderSizes : TransformerCore {
 };
 
 void write_decoder(Model& model, const DecoderSizes& sizes, const BlockShape& block) {
-  static const BlockNames names = {"attn.c_attn", "", "", "", "attn.core", "attn.c_proj", "ln_1",
-                                   "mlp.c_fc",    "mlp.c_gate", "mlp.c_proj", "ln_2"};
+  static const BlockNames names = {"attn.c_attn", "",         "",           "",           "attn.core", "attn.c_proj",
+                                   "ln_1",        "mlp.c_fc", "mlp.c_gate", "mlp.c_proj", "ln_2"};
   ModelWriter writer(model);
   writer.begin_layer("embeddings");
   Activation x = writer.embedding("wte", block.rows(), sizes.vocabulary, sizes.hidden, sizes.tied_embeddings);

@@ -25,8 +25,10 @@ struct EncoderSizes : TransformerCore {
         nsp_head(sizes.flag("nsp_head")) {
     sizes.allow_only({"layers", "hidden", "heads", "feed_forward", "dropout", "sequence", "vocabulary", "positions",
                       "token_types", "predictions_per_sequence", "classes", "pooler", "mlm_head", "nsp_head"});
-    if (!pooler && nsp_head) sizes.fail({"nsp_head", "pooler"}, "the next-sentence head reads the pooled output", "pooler: 1");
-    if (!pooler && classes > 0) sizes.fail({"classes", "pooler"}, "the classifier reads the pooled output", "pooler: 1");
+    if (!pooler && nsp_head)
+      sizes.fail({"nsp_head", "pooler"}, "the next-sentence head reads the pooled output", "pooler: 1");
+    if (!pooler && classes > 0)
+      sizes.fail({"classes", "pooler"}, "the classifier reads the pooled output", "pooler: 1");
   }
 };
 
@@ -59,14 +61,15 @@ class EncoderBuilder {
 
   Activation embeddings() {
     writer_.begin_layer("embeddings");
-    Activation x = writer_.embedding("embeddings.word_embeddings", rows(), sizes_.vocabulary, sizes_.hidden,
-                                     sizes_.mlm_head);
+    Activation x =
+        writer_.embedding("embeddings.word_embeddings", rows(), sizes_.vocabulary, sizes_.hidden, sizes_.mlm_head);
     x = add_positions(writer_, "embeddings.position_embeddings", x, tokens_, sizes_.positions, sizes_.hidden);
     if (sizes_.token_types > 0) {
       writer_.embedding("embeddings.token_type_embeddings", rows(), sizes_.token_types, sizes_.hidden, false);
       // The gradient passes to both terms as it is.
-      writer_.pass("embeddings.token_type_embeddings.add", OperatorKind::elementwise, 2 * x.elements, x.elements, 0,
-                   x.elements)
+      writer_
+          .pass("embeddings.token_type_embeddings.add", OperatorKind::elementwise, 2 * x.elements, x.elements, 0,
+                x.elements)
           .kernels_backward = 0;
     }
     x = writer_.layer_norm("embeddings.LayerNorm", x, sizes_.hidden, true);
@@ -103,8 +106,8 @@ class EncoderBuilder {
           2;
       chosen = {n, false};
     }
-    Activation h = writer_.linear("cls.predictions.transform.dense", chosen, predictions, sizes_.hidden, sizes_.hidden,
-                                  true);
+    Activation h =
+        writer_.linear("cls.predictions.transform.dense", chosen, predictions, sizes_.hidden, sizes_.hidden, true);
     h = writer_.gelu("cls.predictions.transform.gelu", h);
     h = writer_.layer_norm("cls.predictions.transform.LayerNorm", h, sizes_.hidden, true);
     const Activation logits =
@@ -129,8 +132,8 @@ void build_encoder(Model& model, const Sizes& sizes) {
   const EncoderSizes checked(sizes);
   resolve_sequence(model, sizes, checked.positions);
   if (checked.predictions_per_sequence > model.sequence) {
-    sizes.fail({"predictions_per_sequence", "sequence"}, fmt::format("{} masked tokens in a sequence of {}",
-                                                       checked.predictions_per_sequence, model.sequence));
+    sizes.fail({"predictions_per_sequence", "sequence"},
+               fmt::format("{} masked tokens in a sequence of {}", checked.predictions_per_sequence, model.sequence));
   }
   BlockShape block = checked.block(model.micro_batch, model.sequence, checked.head_dimension(sizes));
   block.norm_before = false;

@@ -23,19 +23,19 @@ struct Layer {
 
 struct Model {
   std::string name;
-  std::string family;        // "convnet", "transformer", "recurrent", "operators", "totals"
-  std::string sample_unit;   // "image", "sequence", "line": what one sample is
+  std::string family;       // "convnet", "transformer", "recurrent", "operators", "totals"
+  std::string sample_unit;  // "image", "sequence", "line": what one sample is
   std::int64_t micro_batch = 0;
-  std::int64_t sequence = 0;  // tokens per sample; 0 where the user has none to choose (images, lines)
-  double sample_elements = 0; // input elements of one sample (for host-to-device copies)
-  std::vector<Layer> layers;  // in forward order
-  std::string source;         // where sizes are from
+  std::int64_t sequence = 0;   // tokens per sample; 0 where the user has none to choose (images, lines)
+  double sample_elements = 0;  // input elements of one sample (for host-to-device copies)
+  std::vector<Layer> layers;   // in forward order
+  std::string source;          // where sizes are from
 };
 
 // Totals only: a model known by size. Spread over `layers` equal layers.
 struct Totals {
   double parameters = 0;
-  double flops_per_sample = 0;  // forward + backward, 0 = unknown (then a measured step is required)
+  double flops_per_sample = 0;             // forward + backward, 0 = unknown (then a measured step is required)
   double activation_bytes_per_sample = 0;  // 0 = unknown
   std::int64_t layers = 1;
   double activation_element_bytes = 2;  // bytes per element in that figure: 2 in mixed precision, 4 in fp32
@@ -62,7 +62,7 @@ struct BatchShape {
 // Zoo entries for `list models`: name, one-line description, parameter count at default sizes.
 struct ZooEntry {
   std::string name, family, description, source;
-  double published_parameters = 0;  // 0 = none stated
+  double published_parameters = 0;     // 0 = none stated
   double published_forward_flops = 0;  // of one sample, a multiply-add as two; 0 = none stated
   // Of the model as built at its default sizes.
   double parameters = 0;

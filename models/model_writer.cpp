@@ -230,8 +230,8 @@ Image ModelWriter::average_pool(const std::string& name, const Image& input, std
   return {input.channels, height, width, {out, false}};
 }
 
-Activation ModelWriter::embedding(const std::string& name, std::int64_t rows, std::int64_t table,
-                                  std::int64_t features, bool tied) {
+Activation ModelWriter::embedding(const std::string& name, std::int64_t rows, std::int64_t table, std::int64_t features,
+                                  bool tied) {
   const double n = real(rows) * real(features);
   const double weights = real(table) * real(features);
   // The gradient is dense: zeros over the table, then rows are added; a tied one is added to the other's.

@@ -59,8 +59,9 @@ bool has_bias(const Operator& op) {
 }  // namespace
 
 const std::vector<std::string>& operator_kind_names() {
-  static const std::vector<std::string> names = {"gemm",          "convolution", "attention", "recurrent", "elementwise",
-                                                 "normalization", "softmax",     "pooling",   "embedding", "loss"};
+  static const std::vector<std::string> names = {"gemm",        "convolution",   "attention", "recurrent",
+                                                 "elementwise", "normalization", "softmax",   "pooling",
+                                                 "embedding",   "loss"};
   return names;
 }
 

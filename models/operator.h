@@ -46,7 +46,11 @@ struct MemoryShape {  // a pass over memory
 using Shape = std::variant<GemmShape, ConvolutionShape, AttentionShape, RecurrentShape, MemoryShape>;
 
 // What kind of work a pass over memory is (efficiency and fusing differ); for other shapes it is implied.
-enum class OperatorKind { gemm, convolution, attention, recurrent, elementwise, normalization, softmax, pooling, embedding, loss };
+// clang-format off
+enum class OperatorKind {
+  gemm, convolution, attention, recurrent, elementwise, normalization, softmax, pooling, embedding, loss
+};
+// clang-format on
 [[nodiscard]] const char* to_string(OperatorKind kind);
 [[nodiscard]] const std::vector<std::string>& operator_kind_names();
 
@@ -66,7 +70,7 @@ struct Operator {
   bool needs_input_gradient = true;  // false for the first operator of a model
   double kernels_forward = 1;        // kernels a framework launches without fusing; of attention: its unfused core
   double kernels_backward = 2;       // (a fused core is 1 forward and, in FlashAttention, 3 backward)
-  double sequential_steps = 0;  // dependent steps inside (a CTC loss over time); recurrent layers have theirs in the shape
+  double sequential_steps = 0;       // dependent steps inside (a CTC loss); recurrent layers: in the shape
 };
 
 // FLOPs of one direction. Attention counts every score, causal or not (the convention of Megatron and

@@ -59,8 +59,8 @@ struct CrnnSizes {
                  fmt::format("convolutions and poolings turn a height of {} into {}; it must become 1", height, h));
     }
     if (w < target_length) {
-      sizes.fail({"target_length", "image_width"}, fmt::format("{} symbols per line, but the image gives only {} time steps",
-                                              target_length, w));
+      sizes.fail({"target_length", "image_width"},
+                 fmt::format("{} symbols per line, but the image gives only {} time steps", target_length, w));
     }
   }
 };
@@ -107,7 +107,8 @@ void build_crnn(Model& model, const Sizes& sizes) {
   const double elements = real(model.micro_batch) * model.sample_elements;
 
   ModelWriter writer(model);
-  const Image image = write_convolutions(writer, checked, {checked.channels, checked.height, checked.width, {elements, false}});
+  const Image image =
+      write_convolutions(writer, checked, {checked.channels, checked.height, checked.width, {elements, false}});
 
   RecurrentShape lstm;
   lstm.batch = model.micro_batch;

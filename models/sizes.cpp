@@ -29,7 +29,8 @@ Sizes::Sizes(JsonView file, const std::map<std::string, double>& overrides, std:
   for (const auto& [key, value] : overrides_) {
     const auto size = file_.find(key);
     if (!size) {
-      throw Error(fmt::format("this model has no size {}", quoted(key)), place(where_, key), name_hint(key, numbers, 40));
+      throw Error(fmt::format("this model has no size {}", quoted(key)), place(where_, key),
+                  name_hint(key, numbers, 40));
     }
     if (!size->is_number()) {
       throw Error(fmt::format("the size {} is a list and can only be changed in a zoo file", quoted(key)),

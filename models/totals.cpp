@@ -60,8 +60,8 @@ void check(const Totals& totals, const std::string& where) {
     fail(fmt::format("expected 1 to 8 bytes per activation element, found {}", totals.activation_element_bytes));
   }
   if (totals.flops_per_sample > 6 * most_uses * totals.parameters) {
-    fail(fmt::format("{} FLOPs per sample would use each of {} parameters more than {} times",
-                     totals.flops_per_sample, totals.parameters, most_uses));
+    fail(fmt::format("{} FLOPs per sample would use each of {} parameters more than {} times", totals.flops_per_sample,
+                     totals.parameters, most_uses));
   }
   if (totals.layers < 1 || totals.layers > most_layers) {
     fail(fmt::format("expected 1 to {} layers, found {}", most_layers, totals.layers));

@@ -12,9 +12,9 @@ namespace foretrain::models {
 
 // Names of a layer's parts below the layer's own, as the model's usual PyTorch implementation has them.
 struct BlockNames {
-  std::string query_key_value;    // one product; or, when empty, three:
+  std::string query_key_value;  // one product; or, when empty, three:
   std::string query, key, value;
-  std::string attention;          // the core, without parameters
+  std::string attention;  // the core, without parameters
   std::string projection, attention_norm;
   std::string up, gate, down, feed_forward_norm;
 };
@@ -29,7 +29,7 @@ struct BlockShape {
   bool rotary = false;    // rotary positions on queries and keys
   bool biases = true;
   bool query_key_value_biases = true;
-  bool dropout = false;   // on probabilities and on both branches
+  bool dropout = false;  // on probabilities and on both branches
 
   [[nodiscard]] std::int64_t rows() const { return batch * tokens; }
 };

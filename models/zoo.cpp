@@ -114,8 +114,8 @@ double optional_number(const JsonView& view, const std::string& key) {
 
 }  // namespace
 
-Model build_zoo_model(const std::string& name, const std::map<std::string, double>& overrides,
-                      const std::string& where, const BatchShape& batch, const DataStore& data) {
+Model build_zoo_model(const std::string& name, const std::map<std::string, double>& overrides, const std::string& where,
+                      const BatchShape& batch, const DataStore& data) {
   return build(find_entry(name, where, data), overrides, where, batch);
 }
 

@@ -36,7 +36,10 @@ TEST_CASE("GPT-2 needs the FLOPs of Megatron's formula") {
   // 4·B·s²·h for attention and 2·B·s·h·V for the logits, backward twice that, and a second forward pass of
   // the layers (not of the logits) under recompute: 96·B·s·L·h²·(1 + s/6h + V/16Lh). Without recompute the
   // layers have three parts of the four and the logits all theirs: 72·B·s·L·h²·(1 + s/6h + V/12Lh).
-  struct Size { const char* name; double layers, hidden; };
+  struct Size {
+    const char* name;
+    double layers, hidden;
+  };
   const double B = 4, V = 50257;
   for (const Size size : {Size{"gpt2", 12, 768}, Size{"gpt2-medium", 24, 1024}, Size{"gpt2-large", 36, 1280},
                           Size{"gpt2-xl", 48, 1600}}) {
@@ -47,6 +50,35 @@ TEST_CASE("GPT-2 needs the FLOPs of Megatron's formula") {
       CHECK(training(zoo_model(size.name, 4, static_cast<std::int64_t>(s))) == Approx(formula).epsilon(1e-12));
     }
   }
+}
+
+TEST_CASE("a decoder with gated feed-forward, grouped queries and rotary positions by hand") {
+  // 32 heads of 128 share 8 key-value heads: queries and output h², keys and values h·1024 each; three
+  // products of the gated feed-forward; 4·s²·h for attention; logits h·V on s tokens.
+  const double s = 2048, L = 2, h = 4096, f = 14336, V = 50257;
+  const Model model = zoo_model("gpt2", 3, 2048,
+                                {{"layers", L},
+                                 {"hidden", h},
+                                 {"heads", 32},
+                                 {"key_value_heads", 8},
+                                 {"feed_forward", f},
+                                 {"gated_feed_forward", 1},
+                                 {"rms_norm", 1},
+                                 {"biases", 0},
+                                 {"query_key_value_biases", 0},
+                                 {"learned_positions", 0},
+                                 {"rotary_positions", 1}});
+  const double layer = 2 * s * (2 * h * h + 2 * h * 1024 + 3 * h * f) + 4 * s * s * h;
+  CHECK(forward(model) == Approx(3 * (L * layer + 2 * s * h * V)).epsilon(1e-12));
+  // The rotation passes over queries and keys only: 10 elements read or written for each.
+  CHECK(forward_elements(find_operator(model, "h.1.rotary_positions")) == 10 * 3 * s * (h + 1024));
+}
+
+TEST_CASE("heads may be wider than their share of the hidden size") {
+  // 12 heads of 128 over a hidden size of 768: projections 768×1536 in four places.
+  const Model model = zoo_model("gpt2", 1, 64, {{"layers", 1}, {"head_dimension", 128}, {"vocabulary", 10}});
+  const double layer = 2. * 64 * (4. * 768 * 1536 + 2. * 768 * 3072) + 4. * 64 * 64 * 1536;
+  CHECK(forward(model) == Approx(layer + 2. * 64 * 768 * 10).epsilon(1e-12));
 }
 
 TEST_CASE("every zoo entry has its published forward FLOPs within 2 %") {
@@ -77,7 +109,8 @@ TEST_CASE("BERT base's forward pass by hand") {
 
 TEST_CASE("the CRNN's forward pass by hand") {
   const Model model = zoo_model("crnn-handwriting");
-  // Multiply-adds. Convolutions over 64×1024, pooled to 32×512, 16×256, 8×256, 4×256, 2×256, and the 2×2 one to 1×255:
+  // Multiply-adds. Convolutions over 64×1024, pooled to 32×512, 16×256, 8×256, 4×256, 2×256; the 2×2 one
+  // leaves 1×255:
   const double convolutions = 9. * 64 * 64 * 1024 + 9. * 64 * 128 * 32 * 512 + 9. * 128 * 256 * 16 * 256 +
                               9. * 256 * 256 * 16 * 256 + 9. * 256 * 512 * 8 * 256 + 9. * 512 * 512 * 4 * 256 +
                               4. * 512 * 512 * 255;

@@ -69,7 +69,7 @@ TEST_CASE("a list of operators is scaled to the micro-batch") {
 
 TEST_CASE("what a list does not say follows from the shapes, and what it says counts") {
   const Model model = operator_list(small_network, 2);
-  CHECK(find_operator(model, "query").saved_elements == 2. * 49 * 64);          // its input
+  CHECK(find_operator(model, "query").saved_elements == 2. * 49 * 64);           // its input
   CHECK(find_operator(model, "scores").saved_elements == 2. * 4 * 2 * 49 * 16);  // both factors
   CHECK(find_operator(model, "core").saved_elements == 4 * 2. * 4 * 49 * 16);    // query, key, value, output
   CHECK(find_operator(model, "gru").saved_elements == 2 * 5000.);
@@ -88,12 +88,11 @@ TEST_CASE("neighbours of one layer stand together") {
 
 TEST_CASE("a product written by hand is the one that the builder writes") {
   // The first feed-forward product of GPT-2 for 1024 tokens.
-  const Model mine = operator_list(
-      file_of(R"({"name": "first", "kind": "elementwise", "elements_read_per_sample": 1,
+  const Model mine = operator_list(file_of(R"({"name": "first", "kind": "elementwise", "elements_read_per_sample": 1,
                   "elements_written_per_sample": 1},
                  {"name": "c_fc", "kind": "gemm", "m_per_sample": 1024, "n": 3072, "k": 768,
                   "parameters": [{"name": "weight", "shape": [3072, 768]}, {"name": "bias", "shape": [3072]}]})"),
-      4);
+                                   4);
   const Model gpt2 = test::zoo_model("gpt2", 4);
   const Operator &own = find_operator(mine, "c_fc"), &built = find_operator(gpt2, "h.0.mlp.c_fc");
   CHECK(forward_flops(own).value == forward_flops(built).value);

@@ -27,18 +27,16 @@ std::string entry(const std::string& builder, const std::string& sizes) {
 }
 
 Model resnet(const std::string& blocks, int bottleneck) {
-  return build_from_overlay(
-      entry("resnet", fmt::format(R"("image": 224, "channels": 3, "classes": 1000, "width": 64,
+  return build_from_overlay(entry("resnet", fmt::format(R"("image": 224, "channels": 3, "classes": 1000, "width": 64,
                                      "blocks_per_stage": [{}], "bottleneck": {}, "stride_in_3x3": 1)",
-                                  blocks, bottleneck)));
+                                                        blocks, bottleneck)));
 }
 
 Model vgg(const std::string& convolutions, int batch_norm) {
-  return build_from_overlay(
-      entry("vgg", fmt::format(R"("image": 224, "channels": 3, "classes": 1000,
+  return build_from_overlay(entry("vgg", fmt::format(R"("image": 224, "channels": 3, "classes": 1000,
                                   "channels_per_stage": [64, 128, 256, 512, 512], "convolutions_per_stage": [{}],
                                   "classifier_pool": 7, "classifier_width": 4096, "batch_norm": {}, "dropout": 1)",
-                               convolutions, batch_norm)));
+                                                     convolutions, batch_norm)));
 }
 
 }  // namespace
@@ -59,9 +57,7 @@ TEST_CASE("the other ResNets and VGGs are zoo entries only") {
 }
 
 TEST_CASE("a bad zoo file is refused with its place") {
-  const auto refused = [](const std::string& text) {
-    return test::message([&] { (void)build_from_overlay(text); });
-  };
+  const auto refused = [](const std::string& text) { return test::message([&] { (void)build_from_overlay(text); }); };
   CHECK_THAT(refused(entry("resnext", "")), Contains("/builder") && Contains("resnet"));
   CHECK_THAT(refused(entry("resnet", R"("image": 224)")), Contains("mine.json") && Contains("\"channels\" is missing"));
   CHECK_THAT(refused(R"({"builder": "vgg", "size": {}})"), Contains("\"size\"") && Contains("sizes"));

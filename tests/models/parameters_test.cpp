@@ -58,11 +58,21 @@ TEST_CASE("a decoder of Llama 2's sizes has Llama 2 7B's parameters") {
   // 32000·4096 twice; 32 layers of 4·4096² + 3·4096·11008 + 2·4096; a last norm of 4096: 6,738,415,616
   // (Touvron et al. 2023, arXiv:2307.09288, "7B"; the released checkpoint's count).
   const Model llama = zoo_model("gpt2", 1, 0,
-                                {{"layers", 32}, {"hidden", 4096}, {"heads", 32}, {"key_value_heads", 32},
-                                 {"feed_forward", 11008}, {"vocabulary", 32000}, {"gated_feed_forward", 1},
-                                 {"tied_embeddings", 0}, {"biases", 0}, {"query_key_value_biases", 0},
-                                 {"rms_norm", 1}, {"learned_positions", 0}, {"rotary_positions", 1},
-                                 {"dropout", 0}, {"sequence", 4096}});
+                                {{"layers", 32},
+                                 {"hidden", 4096},
+                                 {"heads", 32},
+                                 {"key_value_heads", 32},
+                                 {"feed_forward", 11008},
+                                 {"vocabulary", 32000},
+                                 {"gated_feed_forward", 1},
+                                 {"tied_embeddings", 0},
+                                 {"biases", 0},
+                                 {"query_key_value_biases", 0},
+                                 {"rms_norm", 1},
+                                 {"learned_positions", 0},
+                                 {"rotary_positions", 1},
+                                 {"dropout", 0},
+                                 {"sequence", 4096}});
   CHECK(parameter_count(llama) == 6'738'415'616);
 }
 
@@ -75,6 +85,8 @@ TEST_CASE("grouped queries shrink the key and value projections") {
 
 TEST_CASE("ViT-B/16 has torchvision's parameters") {
   CHECK(parameter_count(zoo_model("vit-b-16")) == 86'567'656);
+  // Without a class token one vector and one position less.
+  CHECK(parameter_count(zoo_model("vit-b-16", 1, 0, {{"class_token", 0}})) == 86'567'656 - 2 * 768);
 }
 
 TEST_CASE("the handwriting CRNN has about 9 million parameters") {
@@ -98,8 +110,7 @@ TEST_CASE("parameters are named as PyTorch names them, with its shapes, in forwa
   CHECK(resnet.layers.front().operators.front().parameters.front().name == "conv1.weight");
   CHECK(test::find_operator(resnet, "layer3.5.conv2").parameters.front().shape ==
         std::vector<std::int64_t>{256, 256, 3, 3});
-  CHECK(test::find_operator(resnet, "layer1.0.downsample.0").parameters.front().name ==
-        "layer1.0.downsample.0.weight");
+  CHECK(test::find_operator(resnet, "layer1.0.downsample.0").parameters.front().name == "layer1.0.downsample.0.weight");
 
   const Model crnn = zoo_model("crnn-handwriting");
   const auto& lstm = test::find_operator(crnn, "rnn.l1");
