@@ -178,12 +178,13 @@ double EfficiencyCurve::at(double work_done, bool& outside) const {
 }
 
 Device parse_device(const JsonView& value) {
-  value.allow_only({"name", "like", "transfer_spread", "generation", "memory_bytes", "memory_bandwidth_gbytes_per_s",
+  value.allow_only({"name", "chip", "like", "transfer_spread", "generation", "memory_bytes", "memory_bandwidth_gbytes_per_s",
                     "multiprocessors", "peak_flops_per_s", "products", "convolutions", "recurrent", "attention",
                     "unfused_attention", "memory_efficiency", "memory_kind_share", "floors", "host_factor",
                     "power_watts", "idle_watts", "datasheet_source", "notes"});
   Device device;
   device.name = value.at("name").string();
+  device.chip = value.at("chip").string();
   device.generation = value.at("generation").one_of({"volta", "turing", "ampere", "hopper"});
   device.multiprocessors = static_cast<int>(value.at("multiprocessors").integer(1, 10000));
   parse_memory(value, device);

@@ -79,6 +79,7 @@ struct UnfusedAttention {
 
 struct Device {
   std::string name;        // "A100-SXM4-80GB"
+  std::string chip;        // "A100": boards of one chip err alike, so they share their parameters
   std::string generation;  // "volta", "turing", "ampere", "hopper"
   Bytes memory;
   BytesPerSecond memory_bandwidth;

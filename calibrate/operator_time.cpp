@@ -278,25 +278,25 @@ ParameterId OperatorClock::binding(const KernelTime& time, ParameterId compute) 
 }
 
 ParameterId OperatorClock::rate_parameter(const char* what, const Evidence& evidence, double share) const {
-  return parameters_.add({fmt::format("{} of {} in {}", what, device_.name, models::to_string(precision_)),
+  return parameters_.add({fmt::format("{} of {} in {}", what, device_.chip, models::to_string(precision_)),
                           evidence.relative_spread, evidence.provenance, evidence.source, share, "of peak"});
 }
 
 ParameterId OperatorClock::memory_parameter() const {
   const Evidence& evidence = device_.memory_curve.evidence;
   const double rate = device_.memory_bandwidth.value * device_.memory_curve.share.back();
-  return parameters_.add({"memory bandwidth of " + device_.name, evidence.relative_spread, evidence.provenance,
+  return parameters_.add({"memory bandwidth of " + device_.chip, evidence.relative_spread, evidence.provenance,
                           evidence.source, rate / 1e9, "GB/s"});
 }
 
 ParameterId OperatorClock::floor_parameter() const {
-  return parameters_.add({"kernel floor of " + device_.name, device_.floors.relative_spread, device_.floors.provenance,
+  return parameters_.add({"kernel floor of " + device_.chip, device_.floors.relative_spread, device_.floors.provenance,
                           device_.floors.source, device_.kernel_floor.value * 1e6, "µs"});
 }
 
 ParameterId OperatorClock::recurrent_parameter() const {
   const Evidence& evidence = device_.recurrent.evidence;
-  return parameters_.add({"recurrent step of " + device_.name, evidence.relative_spread, evidence.provenance,
+  return parameters_.add({"recurrent step of " + device_.chip, evidence.relative_spread, evidence.provenance,
                           evidence.source, device_.recurrent.forward_step.value * 1e6, "µs"});
 }
 
