@@ -573,7 +573,18 @@ std::vector<Field<sim::Measured>> make_measured_fields() {
   };
 }
 
+template <class Owner>
+Json default_value(const Field<Owner>& field) {
+  Json usual;
+  if (field.write && !field.required) field.write(Owner{}, usual);
+  const bool not_sayable = usual == "" || (usual.is_number() && usual.template get<double>() < field.range.low);
+  return not_sayable ? Json() : usual;
+}
+
 }  // namespace
+
+Json default_of(const Field<sim::Scenario>& field) { return default_value(field); }
+Json default_of(const Field<sim::Measured>& field) { return default_value(field); }
 
 Json number_json(double value) {
   constexpr double largest_plain = 1e15;  // beyond it an exponent reads better
@@ -618,7 +629,8 @@ const std::vector<Section>& sections() {
       {"stack", "The software around the mathematics."},
       {"stack.options", "Values of the stack that this run changes."},
       {"cluster", "Machines, and what is different about them."},
-      {"plan", "How ranks share the work. The data-parallel degree follows: gpus / (tensor · pipeline · context)."},
+      {"plan", "How ranks share the work. The data-parallel degree follows: gpus / (tensor · pipeline · context). This version "
+               "simulates data parallelism; a plan of any other kind is read, and refused with what is missing."},
       {"input", "What feeds the GPUs. Nothing stated: input never holds a step."},
       {"measured[]", "Steps that somebody measured: a rank's own work is anchored to them."},
   };

@@ -60,6 +60,10 @@ struct Section {
 // "micro_batch" of "training.micro_batch".
 [[nodiscard]] std::string key_of(std::string_view path);
 
+// What holds when the key is absent, as the file would say it; null when that is "not stated".
+[[nodiscard]] Json default_of(const Field<sim::Scenario>& field);
+[[nodiscard]] Json default_of(const Field<sim::Measured>& field);
+
 // A whole number without a decimal point: 5000000, not 5000000.0.
 [[nodiscard]] Json number_json(double value);
 

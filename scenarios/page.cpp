@@ -85,9 +85,8 @@ std::string range_text(const FieldInfo& field) {
 template <class Owner>
 std::string default_text(const Field<Owner>& field) {
   if (field.required) return "required";
-  Json usual;
-  if (field.write) field.write(Owner{}, usual);
-  return usual.is_null() || usual == "" ? "" : "`" + usual.dump() + "`";
+  const Json usual = default_of(field);
+  return usual.is_null() ? "" : "`" + usual.dump() + "`";
 }
 
 template <class Owner>

@@ -1,5 +1,6 @@
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -36,10 +37,8 @@ Json leaf(const FieldInfo& field) {
 
 template <class Owner>
 Json leaf_with_default(const Field<Owner>& field) {
-  Json schema = leaf(field), usual;
-  if (field.write && !field.required) field.write(Owner{}, usual);
-  const bool says_nothing = usual.is_null() || usual == "";
-  if (!says_nothing) schema["default"] = usual;
+  Json schema = leaf(field), usual = default_of(field);
+  if (!usual.is_null()) schema["default"] = std::move(usual);
   return schema;
 }
 
