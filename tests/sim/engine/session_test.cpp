@@ -87,16 +87,29 @@ TEST_CASE("every flow takes the route it was started with") {
   CHECK(recorder.flows[2].second == Approx(10.0).epsilon(1e-12));
 }
 
-TEST_CASE("a thin flow beside one of a hundred thousand times its weight is not rounded away") {
-  // Weights 10^5 and 1 on 100 001 B/s: both run at 1 B/s.
+TEST_CASE("a thin flow is not rounded away beside a thick one") {
+  // The thick flow takes 200,000 units per unit of rate and is held to 0.999995 B/s by another link: that leaves
+  // 200,001 - 199,999 = 2 B/s for the thin one, less than the 10^-5 of the link that SimGrid rounds away unless told.
   Recorder recorder;
-  Session session(recorder, Seconds(100));
-  const LinkHandle link = session.add_link(BytesPerSecond(100001));
-  session.start_flow(Bytes(1), {{link, 100000}}, 0);
-  session.start_flow(Bytes(1), {{link, 1}}, 1);
+  Session session(recorder, Seconds(1000));
+  const LinkHandle shared = session.add_link(BytesPerSecond(200001)), narrow = session.add_link(BytesPerSecond(0.999995));
+  session.start_flow(Bytes(100), {{shared, 200000}, {narrow, 1}}, 1);
+  session.start_flow(Bytes(4), {{shared, 1}}, 2);
   session.run();
-  CHECK(recorder.flows.at(0).second == Approx(1.0).epsilon(1e-9));
-  CHECK(recorder.flows.at(1).second == Approx(1.0).epsilon(1e-9));
+  CHECK(recorder.flows.at(0).first == 2);
+  CHECK(recorder.flows.at(0).second == Approx(2.0).epsilon(1e-9));
+  CHECK(recorder.flows.at(1).second == Approx(100 / 0.999995).epsilon(1e-9));
+}
+
+TEST_CASE("events a fraction of a nanosecond apart stay apart") {
+  // 1 and 1.5 bytes over 1 GB/s each: SimGrid's own precision is 1 ns.
+  Recorder recorder;
+  Session session(recorder, Seconds(1e-8));
+  session.start_flow(Bytes(1.5), {{session.add_link(BytesPerSecond(1e9)), 1}}, 1);
+  session.start_flow(Bytes(1), {{session.add_link(BytesPerSecond(1e9)), 1}}, 2);
+  session.run();
+  CHECK(recorder.flows.at(0).second == Approx(1e-9).epsilon(1e-9));
+  CHECK(recorder.flows.at(1).second == Approx(1.5e-9).epsilon(1e-9));
 }
 
 TEST_CASE("timers ring at exactly their time, cancelled ones never") {
@@ -120,9 +133,14 @@ TEST_CASE("timers ring at exactly their time, cancelled ones never") {
 }
 
 TEST_CASE("every session starts at time zero, whatever ran before") {
-  const double first = end_of_one_flow(1e9, 7e9);
-  end_of_one_flow(1e13 / 3, 1e3);
-  CHECK(end_of_one_flow(1e9, 7e9) == first);  // to the last bit
+  const auto several = [] {
+    std::vector<double> ends;
+    for (int i = 0; i < 20; ++i) ends.push_back(end_of_one_flow(1e9 + i, 7e9));
+    return ends;
+  };
+  const std::vector<double> first = several();
+  for (int i = 0; i < 20; ++i) end_of_one_flow(1e13 / (3 + i), 1e3);
+  CHECK(several() == first);  // to the last bit
 }
 
 TEST_CASE("a flow beyond SimGrid's sizes is an error, and the next session works") {
