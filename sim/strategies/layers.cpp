@@ -103,13 +103,13 @@ void Layers::write_micro_batch(bool first, Reducer* reducer) {
   double output_gradient_bytes = 0;
   for (std::size_t i = operators_.size(); i-- > 0;) {
     const OperatorWork& op = operators_[i];
-    const auto begin = static_cast<ActivityIndex>(activities.size());
-    ActivityIndex last = 0;
-    for (const Work& work : op.backward) last = writer_.work(work, Category::backward);
+    std::vector<ActivityIndex> on_device;
+    for (const Work& work : op.backward) on_device.push_back(writer_.work(work, Category::backward));
     for (const Work& work : op.accumulate) {
-      if (!first) last = writer_.work(work, Category::backward);
+      if (!first) on_device.push_back(writer_.work(work, Category::backward));
     }
-    activities[begin].allocates_bytes = op.input_gradient_bytes;
+    const ActivityIndex last = on_device.back();
+    activities[on_device.front()].allocates_bytes = op.input_gradient_bytes;
     activities[last].frees_bytes = op.saved_bytes + output_gradient_bytes;
     output_gradient_bytes = op.input_gradient_bytes;
     if (reducer != nullptr) reducer->after_backward(i, last);

@@ -123,7 +123,7 @@ class Changes {
       changed.cluster.inter_node_gbits_per_s = rate * factor;
       return gain(changed);
     };
-    constexpr double beyond_reach = 64, most_of_it = 0.9;
+    constexpr double beyond_reach = 64, most_of_it = 0.8;
     const double best = with_factor(beyond_reach);
     if (best < least_gain_worth_saying) return;
     for (double factor = 2; factor < beyond_reach; factor *= 2) {

@@ -43,8 +43,9 @@ CriticalKinds critical_kinds(const Job& job, const Timeline& timeline) {
     const Span& span = timeline.spans[at];
     const std::uint32_t collective = timeline.collective_of[at];
     const double begin = collective == no_span ? span.start : timeline.collectives[collective].all_arrived;
-    kinds.seconds[kind_of(program, activity)] += span.finish - begin;
-    kinds.by_label[program.labels[activity.label]] += span.finish - begin;
+    const Bottleneck kind = kind_of(program, activity);
+    kinds.seconds[kind] += span.finish - begin;
+    kinds.by_label[kind][program.labels[activity.label]] += span.finish - begin;
   }
   return kinds;
 }

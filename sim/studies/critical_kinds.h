@@ -12,7 +12,7 @@ namespace foretrain::sim::studies {
 
 struct CriticalKinds {
   std::map<Bottleneck, double> seconds;    // they sum to the step, up to waiting at its start
-  std::map<std::string, double> by_label;  // of the same path, by activity label
+  std::map<Bottleneck, std::map<std::string, double>> by_label;  // of the same path, by kind and activity label
 };
 
 // Walks back from the last finish over released_by.

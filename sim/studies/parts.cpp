@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -51,6 +52,40 @@ double busy_spread(const BusyByParameter& busy, const ParameterTable& parameters
   return std::sqrt(variance);
 }
 
+const char* in_words(models::OperatorKind kind) {
+  switch (kind) {
+    case models::OperatorKind::gemm: return "matrix products";
+    case models::OperatorKind::convolution: return "convolutions";
+    case models::OperatorKind::attention: return "attention";
+    case models::OperatorKind::recurrent: return "recurrent layers, one dependent step after the other";
+    case models::OperatorKind::embedding: return "embeddings";
+    case models::OperatorKind::loss: return "the loss";
+    case models::OperatorKind::elementwise:
+    case models::OperatorKind::normalization:
+    case models::OperatorKind::softmax:
+    case models::OperatorKind::pooling: break;
+  }
+  return "passes over memory";
+}
+
+// The kind of operator that takes most of the device's part of the critical path, and its seconds; what belongs to
+// no operator (optimizer, casts, copies) passes over memory.
+std::pair<std::string, double> largest_kind_of_work(const Replayed& replayed) {
+  std::map<std::string, const char*> kind_of_label;
+  for (const models::Layer& layer : replayed.main.run->model().layers) {
+    for (const models::Operator& op : layer.operators) {
+      for (const char* direction : {" forward", " backward"}) kind_of_label[op.name + direction] = in_words(op.kind);
+    }
+  }
+  std::map<std::string, double> seconds;
+  for (const auto& [label, busy] : replayed.kinds.by_label.at(Bottleneck::computation)) {
+    const auto kind = kind_of_label.find(label);
+    seconds[kind == kind_of_label.end() ? "passes over memory" : kind->second] += busy;
+  }
+  return *std::max_element(seconds.begin(), seconds.end(),
+                           [](const auto& a, const auto& b) { return a.second < b.second; });
+}
+
 }  // namespace
 
 std::vector<NamedQuantity> breakdown_quantities(const Replayed& replayed, const Quantity& step_time) {
@@ -70,13 +105,15 @@ void fill_binding(Prediction& prediction, const Replayed& replayed) {
   const auto by_value = [](const auto& a, const auto& b) { return a.second < b.second; };
   const auto& kinds = replayed.kinds.seconds;
   const auto largest = std::max_element(kinds.begin(), kinds.end(), by_value);
-  const auto label = std::max_element(replayed.kinds.by_label.begin(), replayed.kinds.by_label.end(), by_value);
   prediction.bottleneck = largest->first;
   const std::string share = format_percent(largest->second / replayed.main.step_seconds()) + " of the critical path";
   switch (largest->first) {
-    case Bottleneck::computation:
-      prediction.binding = fmt::format("computation ({}, most of it in {})", share, printable(label->first));
+    case Bottleneck::computation: {
+      const auto [kind, seconds] = largest_kind_of_work(replayed);
+      prediction.binding = fmt::format("computation ({}; {} in {})", share,
+                                       format_percent(seconds / replayed.main.step_seconds()), kind);
       break;
+    }
     case Bottleneck::launches:
       prediction.binding = fmt::format("kernel launches and other host work ({})", share);
       break;

@@ -87,17 +87,17 @@ class Judge {
   void reason(const std::string& text) { decision_.reasons.push_back(text); }
 
   void say_yes(const AlternativeAnswer& pick) {
-    answer("Yes", fmt::format("{} trains {} as fast as {}, with {} of its speed per GPU; {}.", pick.name,
+    answer("Yes", fmt::format("on {} training runs {} as fast as on {}, at {} of its speed per GPU; {}.", pick.name,
                               times_between(pick.gain_interval), decision_.base.name,
                               format_percent(gain_per_gpu(pick, decision_.base)),
                               cost_against(pick.prediction, decision_.base.prediction)),
            &pick);
-    compare_bigger(pick);
+    compare_others(pick);
   }
 
   void say_undistributed(const AlternativeAnswer& pick, Candidate distributed) {
     const char* how = pick.scenario.cluster.gpus == 1 ? "one faster GPU is enough" : "as many faster GPUs are enough";
-    answer("No", fmt::format("{}: {} trains {} as fast as {}; {}.", how, pick.name,
+    answer("No", fmt::format("{}: on {} training runs {} as fast as on {}; {}.", how, pick.name,
                              times_between(pick.gain_interval), decision_.base.name,
                              cost_against(pick.prediction, decision_.base.prediction)),
            &pick);
@@ -107,27 +107,27 @@ class Judge {
     } else {
       reason("No way to distribute is both clearly faster and worth its GPUs.");
     }
-    compare_bigger(pick);
+    compare_others(pick);
   }
 
   void say_inefficient(const AlternativeAnswer& pick) {
     answer("It depends",
-           fmt::format("{} trains {} as fast as {}, but with only {} of its speed per GPU; {}. Worth it where time "
-                       "matters more than money.",
+           fmt::format("on {} training runs {} as fast as on {}, but at only {} of its speed per GPU; {}. Worth it "
+                       "where time matters more than money.",
                        pick.name, times_between(pick.gain_interval), decision_.base.name,
                        format_percent(gain_per_gpu(pick, decision_.base)),
                        cost_against(pick.prediction, decision_.base.prediction)),
            nullptr);
-    compare_bigger(pick);
+    compare_others(pick);
   }
 
   void say_uncertain(const AlternativeAnswer& pick) {
     answer("It depends",
-           fmt::format("{} would train {} as fast as {}; the low end is hardly worth it. Measure one step to know "
-                       "more (\"measured\" in the scenario).",
+           fmt::format("on {} training would run {} as fast as on {}; the low end is hardly worth it. Measure one step "
+                       "to know more (\"measured\" in the scenario).",
                        pick.name, times_between(pick.gain_interval), decision_.base.name),
            nullptr);
-    compare_bigger(pick);
+    compare_others(pick);
   }
 
   void say_no() {
@@ -155,17 +155,22 @@ class Judge {
                        format_time(Seconds(gradients.backward_seconds))));
   }
 
-  // What options less simple than `pick` buy and cost, or that they buy nothing.
-  void compare_bigger(const AlternativeAnswer& pick) {
+  // Why not a simpler option than `pick`, and what the others buy and cost, or that they buy nothing.
+  void compare_others(const AlternativeAnswer& pick) {
     for (const Candidate other : usable_) {
-      if (other == &pick || !simpler(pick, *other)) continue;
+      if (other == &pick) continue;
+      if (simpler(*other, pick)) {
+        reason(fmt::format("{} is simpler, but {}: {}.", other->name,
+                           is_clear(other) ? "gains less" : "not clearly faster", times_between(other->gain_interval)));
+        continue;
+      }
       if (other->gain < pick.gain_interval.low) {
-        reason(fmt::format("{} is slower: {}.", other->name, times_between(other->gain_interval)));
+        reason(fmt::format("{} gains less: {}.", other->name, times_between(other->gain_interval)));
         explain_why_not(*other);
       } else if (other->gain <= pick.gain_interval.high) {
         reason(fmt::format("{} is not distinguishable from it: {}.", other->name, times_between(other->gain_interval)));
       } else {
-        reason(fmt::format("{} buys {}, {} of the base's speed per GPU; {}.{}", other->name,
+        reason(fmt::format("{} buys {}, at {} of the base's speed per GPU; {}.{}", other->name,
                            times_between(other->gain_interval), format_percent(gain_per_gpu(*other, decision_.base)),
                            cost_against(other->prediction, decision_.base.prediction), complexity(pick, *other)));
       }
