@@ -68,7 +68,9 @@ class ExamplesFirst : public CLI::Formatter {
     text += is_command ? fmt::format("\nUsage: foretrain {}{} [options]\n", name,
                                      help->subject.empty() ? "" : " [" + help->subject + "]")
                        : "\nUsage: foretrain COMMAND [options]; foretrain COMMAND --help says more\n";
-    return text + make_positionals(app) + make_groups(app, mode) + make_subcommands(app, mode);
+    // CLI11 leaves two empty lines between groups.
+    return CLI::detail::find_and_replace(text + make_positionals(app) + make_groups(app, mode) +
+                                             make_subcommands(app, mode), "\n\n\n", "\n\n");
   }
 
   std::string make_positionals(const CLI::App* app) const override {
@@ -85,7 +87,7 @@ class ExamplesFirst : public CLI::Formatter {
 void add_common(CLI::App& app, Arguments& arguments, Texts& texts) {
   app.set_help_flag("-h,--help", "This text")->group(common_group);
   app.add_flag("-q,--quiet", arguments.quiet, "No text on stdout, no progress, no notes")->group(common_group);
-  app.add_option("--data", arguments.data, "Directory whose files add to or replace the catalogue's; also FORETRAIN_DATA")
+  app.add_option("--data", arguments.data, "Directory that overlays the catalogue (or FORETRAIN_DATA)")
       ->type_name("DIR")->envname("FORETRAIN_DATA")->group(common_group);
   app.add_option("--color", texts.colour, "auto, always or never; auto heeds NO_COLOR")
       ->type_name("WHEN")->group(common_group);
@@ -232,7 +234,7 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
   app.require_subcommand(0, 1);
   app.allow_extras();
   add_common(app, result.arguments, texts);
-  app.set_version_flag("--version", "foretrain " FORETRAIN_VERSION)->group(common_group);
+  app.set_version_flag("--version", "foretrain " FORETRAIN_VERSION, "The version")->group(common_group);
   for (const CommandHelp& help : command_help()) add_command(app, help, result.arguments, texts);
 
   try {

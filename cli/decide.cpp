@@ -1,3 +1,6 @@
+#include <string>
+#include <vector>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -11,6 +14,7 @@
 #include "reports/json.h"
 #include "reports/markdown.h"
 #include "reports/text.h"
+#include "reports/warnings.h"
 #include "scenarios/reader.h"
 #include "sim/studies/decide.h"
 
@@ -43,8 +47,9 @@ ExitCode decide(const Arguments& arguments) {
                       [&] { return reports::csv(result); },
                       [&] { return reports::markdown(result); }});
   if (!text_is_shown(arguments)) {
-    warn_all(arguments, result.decision.base.prediction.warnings);
-    for (const sim::AlternativeAnswer& one : result.decision.alternatives) warn_all(arguments, one.prediction.warnings);
+    std::vector<std::string> warnings;
+    for (const reports::SharedWarning& one : reports::shared_warnings(result.decision)) warnings.push_back(one.text);
+    warn_all(arguments, warnings);
   }
   return report_gate(unmet);
 }

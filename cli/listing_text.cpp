@@ -1,5 +1,5 @@
 #include <algorithm>
-#include <map>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "cli/listing.h"
 #include "models/model.h"
+#include "reports/humanise.h"
 #include "reports/style.h"
 
 namespace foretrain::cli {
@@ -16,24 +17,38 @@ namespace foretrain::cli {
 namespace {
 
 using Align = Table::Align;
+using reports::number_text;
+using reports::right_padded;
 using reports::wrapped;
+
+// The lines of `table`, each followed by what `describe` says of its entry, continued under itself.
+template <class Entry, class Describe>
+std::string with_descriptions(const Table& table, const std::vector<Entry>& entries, Describe describe) {
+  const std::string drawn = table.text();
+  std::size_t width = 0;
+  for (std::size_t at = 0; at < drawn.size(); at = drawn.find('\n', at) + 1) {
+    width = std::max(width, display_width(drawn.substr(at, drawn.find('\n', at) - at)));
+  }
+  std::size_t at = drawn.find('\n') + 1;
+  std::string text = drawn.substr(0, at);
+  for (const Entry& entry : entries) {
+    const std::size_t end = drawn.find('\n', at);
+    text += wrapped(printable(describe(entry), 600), right_padded(drawn.substr(at, end - at), width + 2));
+    at = end + 1;
+  }
+  return text;
+}
 
 std::string models_text(const calibrate::Catalogue& catalogue) {
   Table table;
-  table.header = {"model", "family", "parameters", "what it is"};
-  table.align = {Align::left, Align::left, Align::right, Align::left};
-  for (const models::ZooEntry& entry : models::zoo_entries(catalogue.data())) {
+  table.align = {Align::left, Align::right};
+  table.header = {"model", "parameters"};
+  const std::vector<models::ZooEntry> entries = models::zoo_entries(catalogue.data());
+  for (const models::ZooEntry& entry : entries) {
     const double count = entry.published_parameters;
-    table.rows.push_back({entry.name, entry.family, count > 0 ? format_count(count) : "", entry.description});
+    table.rows.push_back({entry.name, count > 0 ? format_count(count) : ""});
   }
-  std::size_t others = 6;
-  for (std::size_t column = 0; column < 3; ++column) {
-    std::size_t width = display_width(table.header[column]);
-    for (const auto& row : table.rows) width = std::max(width, display_width(row[column]));
-    others += width;
-  }
-  for (auto& row : table.rows) row[3] = reports::elided(printable(row[3]), reports::page_width - others);
-  return table.text();
+  return with_descriptions(table, entries, [](const models::ZooEntry& entry) { return entry.description; });
 }
 
 std::string devices_text(const calibrate::Catalogue& catalogue) {
@@ -99,14 +114,15 @@ std::string stacks_text(const calibrate::Catalogue& catalogue) {
   std::string text;
   for (const std::string& name : catalogue.stack_names()) {
     const calibrate::Stack& stack = catalogue.stack(name);
-    text += printable(stack.name) + '\n' + wrapped(printable(stack.description, 600), "  ");
+    const std::vector<std::pair<std::string, calibrate::StackValue>> values(stack.values.begin(), stack.values.end());
     Table table;
-    table.header = {"option", "value", "unit", "known by"};
-    table.align = {Align::left, Align::right, Align::left, Align::left};
-    for (const auto& [key, value] : stack.values) {
-      table.rows.push_back({key, significant(value.value, 4), value.unit, to_string(value.provenance)});
+    table.header = {"option", "value", "known by"};
+    table.align = {Align::left, Align::right, Align::left};
+    for (const auto& [key, value] : values) {
+      table.rows.push_back({key, number_text(value.value, value.unit), to_string(value.provenance)});
     }
-    text += table.text(2);
+    text += wrapped(printable(fmt::format("{}: {}", stack.name, stack.description), 600)) + '\n';
+    text += with_descriptions(table, values, [](const auto& entry) { return entry.second.doc; });
   }
   return text;
 }

@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <cstddef>
 #include <vector>
 
@@ -6,10 +5,12 @@
 
 #include "base/table.h"
 #include "base/text.h"
+#include "reports/fit.h"
 #include "reports/humanise.h"
 #include "reports/sections.h"
 #include "reports/sentences.h"
 #include "reports/text.h"
+#include "reports/warnings.h"
 
 namespace foretrain::reports {
 
@@ -31,10 +32,13 @@ std::string memory_cell(const sim::MemoryAnswer& memory) {
 }
 
 Row speed_row(const std::string& number, const sim::AlternativeAnswer& option, bool is_base) {
-  return {number, "", interval_text(option.prediction.step_time),
+  return {number, option.name + (is_base ? " (today)" : ""), interval_text(option.prediction.step_time),
           is_base ? "1×" : factor_text(option.gain_interval),
           is_base ? "" : odds_text(option.odds_faster_than_base), memory_cell(option.prediction.memory)};
 }
+
+// "computation (98 % of the critical path)" -> "computation".
+std::string without_details(const std::string& binding) { return binding.substr(0, binding.find(" (")); }
 
 Row money_row(const std::string& number, const sim::AlternativeAnswer& option) {
   const sim::Prediction& prediction = option.prediction;
@@ -46,19 +50,7 @@ Row money_row(const std::string& number, const sim::AlternativeAnswer& option) {
           value_text(prediction.cost_per_hour),
           value_text(prediction.cost),
           value_text(prediction.epoch_time),
-          elided(printable(prediction.binding), 24)};
-}
-
-// Columns left for the names (column 1, still empty) when every other column is as wide as its widest cell.
-std::size_t room_for_names(const Table& table) {
-  constexpr std::size_t least = 12;
-  std::size_t others = 2;  // indent
-  for (std::size_t column = 0; column < table.header.size(); ++column) {
-    std::size_t width = column == 1 ? 0 : display_width(table.header[column]);
-    for (const Row& row : table.rows) width = std::max(width, display_width(row[column]));
-    others += width + (column > 0 ? 2 : 0);
-  }
-  return page_width > others + least ? page_width - others : least;
+          without_details(prediction.binding)};
 }
 
 // One table line per option, the recommended one marked and bold, the name as wide as the page leaves room.
@@ -66,14 +58,11 @@ std::string speed_table(const sim::Decision& decision, const Style& style) {
   Table table;
   table.header = {"", "option", "step", "gain", "faster", "memory"};
   table.align = {Align::right, Align::left, Align::left, Align::left, Align::right, Align::right};
-  std::vector<std::string> names = {decision.base.name + " (today)"};
   table.rows.push_back(speed_row("0", decision.base, true));
   for (std::size_t i = 0; i < decision.alternatives.size(); ++i) {
-    names.push_back(decision.alternatives[i].name);
     table.rows.push_back(speed_row(fmt::format("{}", i + 1), decision.alternatives[i], false));
   }
-  const std::size_t room = room_for_names(table);
-  for (std::size_t i = 0; i < names.size(); ++i) table.rows[i][1] = elided(printable(names[i]), room);
+  fit_column(table, 1, 2);
 
   const std::string drawn = table.text(2);
   std::string text;
@@ -99,19 +88,16 @@ std::string money_table(const sim::Decision& decision) {
   for (std::size_t i = 0; i < decision.alternatives.size(); ++i) {
     table.rows.push_back(money_row(fmt::format("{}", i + 1), decision.alternatives[i]));
   }
+  fit_column(table, 7, 2);
   return table.text(2);
 }
 
-std::vector<std::string> all_warnings(const sim::Decision& decision) {
-  std::vector<std::string> all;
-  const auto add = [&](const std::string& who, const std::vector<std::string>& warnings) {
-    for (const std::string& warning : warnings) all.push_back(fmt::format("{}: {}", who, warning));
-  };
-  add("0", decision.base.prediction.warnings);
-  for (std::size_t i = 0; i < decision.alternatives.size(); ++i) {
-    add(fmt::format("{}", i + 1), decision.alternatives[i].prediction.warnings);
+std::string warnings_with_numbers(const sim::Decision& decision, const Style& style) {
+  std::vector<std::string> lines;
+  for (const SharedWarning& warning : shared_warnings(decision)) {
+    lines.push_back(number_ranges(warning.options) + ": " + warning.text);
   }
-  return all;
+  return warning_section(lines, style);
 }
 
 }  // namespace
@@ -130,7 +116,7 @@ std::string decide_text(const DecideResult& result, const Style& style) {
   text += style.dim("  Intervals are 90 %. gain: throughput over today's; faster: odds of being faster than today;\n"
                     "  memory: share of a GPU's memory; as single runs: as many independent one-GPU runs, together.") +
           '\n';
-  text += warning_section(all_warnings(decision), style);
+  text += warnings_with_numbers(decision, style);
   text += breakdown_section("Where today's step goes", decision.base.prediction, style);
   return text;
 }

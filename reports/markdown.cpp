@@ -10,6 +10,7 @@
 #include "reports/humanise.h"
 #include "reports/quantities.h"
 #include "reports/sentences.h"
+#include "reports/warnings.h"
 
 namespace foretrain::reports {
 
@@ -105,14 +106,17 @@ std::string option_table(const sim::Decision& decision) {
   return table.markdown();
 }
 
-std::vector<std::string> warnings_by_option(const sim::Decision& decision) {
-  std::vector<std::string> all;
-  const auto add = [&](const sim::AlternativeAnswer& option) {
-    for (const std::string& warning : option.prediction.warnings) all.push_back(option.name + ": " + warning);
-  };
-  add(decision.base);
-  for (const sim::AlternativeAnswer& option : decision.alternatives) add(option);
-  return all;
+std::vector<std::string> warnings_with_names(const sim::Decision& decision) {
+  std::vector<std::string> lines;
+  for (const SharedWarning& warning : shared_warnings(decision)) {
+    std::vector<std::string> names;
+    for (const std::size_t option : warning.options) {
+      names.push_back(option == 0 ? decision.base.name : decision.alternatives[option - 1].name);
+    }
+    const bool every = names.size() == decision.alternatives.size() + 1;
+    lines.push_back((every ? "every option" : joined(names)) + ": " + warning.text);
+  }
+  return lines;
 }
 
 std::string footer(const Head& head) {
@@ -137,7 +141,7 @@ std::string markdown(const DecideResult& result) {
   std::string text = fmt::format("# {}\n\n", escaped(result.workload.model));
   text += fmt::format("**{}**\n", escaped(decision.verdict));
   text += list("Why", decision.reasons) + list("Change first", decision.change_first);
-  text += "\n## Options\n\n" + option_table(decision) + list("Warnings", warnings_by_option(decision));
+  text += "\n## Options\n\n" + option_table(decision) + list("Warnings", warnings_with_names(decision));
   return text + footer(result.head);
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/table.h"
 #include "base/text.h"
+#include "reports/fit.h"
 #include "reports/humanise.h"
 #include "reports/sentences.h"
 
@@ -89,10 +90,11 @@ std::string parameter_section(const sim::Prediction& prediction, std::size_t top
     const sim::ParameterShare& share = prediction.parameters[i];
     const Parameter& parameter = share.parameter;
     const double part = step > 0 ? share.critical_seconds / step : 0.0;
-    table.rows.push_back({elided(printable(parameter.name), 42), number_text(parameter.value, parameter.unit),
+    table.rows.push_back({parameter.name, number_text(parameter.value, parameter.unit),
                           "±" + format_percent(parameter.relative_spread), to_string(parameter.provenance),
                           format_percent(part), "±" + format_percent(part * parameter.relative_spread, 1)});
   }
+  fit_column(table, 0, 2);
   std::string text = heading("What the step rests on, largest effect first (spread: one standard deviation)", style);
   const std::string drawn = table.text(2);
   std::size_t at = drawn.find('\n') + 1;

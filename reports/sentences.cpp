@@ -15,7 +15,7 @@ std::string headline(const sim::Scenario& scenario, const sim::Prediction& predi
   std::string text = fmt::format("A step takes {}: {}", step, rate);
   if (scenario.cluster.gpus > 1) {
     text += fmt::format(", {} one GPU ({} efficient)", factor_text(prediction.speedup),
-                        prediction.efficiency.known ? format_percent(prediction.efficiency.value) : "unknown");
+                        share_text(prediction.efficiency));
   }
   text += '.';
   if (prediction.memory.fits) return text;
