@@ -218,9 +218,10 @@ class Handler {
       source_.fail("invalid JSON: " + message, text.size(), "the text looks cut off");
     }
     if (message == "invalid literal") {
-      const std::string word = source_.word_around(std::min(offset, text.size() - 1));
-      source_.fail("invalid JSON: not a value: " + quoted(word.empty() ? text.substr(offset, 1) : word),
-                   source_.token_start(offset + 1),
+      const std::size_t inside = std::min(offset, text.size() - 1);  // a literal may break off at the end
+      const std::string word = source_.word_around(inside);
+      source_.fail("invalid JSON: not a value: " + quoted(word.empty() ? text.substr(inside, 1) : word),
+                   source_.token_start(inside + 1),
                    "a value is an object, an array, a string in double quotes, a finite number, true or false");
     }
     const bool whole_token = message.rfind("unexpected string", 0) == 0 || message.rfind("unexpected number", 0) == 0;

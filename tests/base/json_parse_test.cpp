@@ -70,6 +70,7 @@ TEST_CASE("NaN, Infinity and other words are no values") {
   CHECK(parse_message(R"({"a": NaN})") == R"(s.json:1:7: invalid JSON: not a value: "NaN")" + hint);
   CHECK(parse_message("[Infinity]") == R"(s.json:1:2: invalid JSON: not a value: "Infinity")" + hint);
   CHECK(parse_message("{\"a\":\n  True}") == R"(s.json:2:3: invalid JSON: not a value: "True")" + hint);
+  CHECK(parse_message("[tru") == R"(s.json:1:2: invalid JSON: not a value: "tru")" + hint);
   CHECK(parse_message("['a']") == R"(s.json:1:2: invalid JSON: not a value: "'")" + hint);
 }
 
