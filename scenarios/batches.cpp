@@ -71,7 +71,11 @@ void rescale_batches(const Document& document, sim::Scenario& scenario, const Ow
 void check_batches(const Document& document, const sim::Scenario& scenario, const OwnBatches& own, Pinned pinned) {
   const std::int64_t replica = replica_size(scenario.plan), gpus = scenario.cluster.gpus;
   if (gpus % replica != 0) {
-    document.fail("cluster.gpus", fmt::format("{} GPUs do not divide into replicas of {} (tensor · pipeline · context)",
+    std::string key = "cluster.gpus";
+    for (const char* degree : {"plan.tensor", "plan.pipeline", "plan.context"}) {
+      if (document.is_changed(degree)) key = degree;
+    }
+    document.fail(key, fmt::format("{} GPUs do not divide into replicas of {} (tensor · pipeline · context)",
                                               gpus, replica),
                   nearest_multiples(gpus, replica));
   }

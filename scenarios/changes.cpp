@@ -35,7 +35,7 @@ std::string settable_hint(const std::string& key) {
   for (const auto& field : scenario_fields()) {
     if (!section.empty() && section_of(field.path) == section) siblings.push_back(&field);
   }
-  return siblings.empty() ? name_hint(key, settable_keys()) : key_hint(key_of(key), siblings);
+  return siblings.empty() ? name_hint(key, settable_keys()) : key_hint(key_of(key), siblings, section + ".");
 }
 
 bool says(const Document& document, std::string_view path, const std::string& value) {
@@ -49,13 +49,15 @@ bool same_machine(const Document& document, const JsonView& name, const calibrat
   return catalogue.machine(old->string(), old->where()).name == catalogue.machine(name.string(), name.where()).name;
 }
 
-// Removes what belongs to the name that `change` is about to replace.
+// Removes what belongs to the name that `change` is about to replace, and what says the same in another way.
 void drop_belongings(Document& document, const Change& change, const calibrate::Catalogue& catalogue) {
   if (change.path == "cluster.machine" && !same_machine(document, change.value, catalogue)) {
     for (const auto& field : scenario_fields()) {
       if (field.of_machine) document.erase(field.path);
     }
   }
+  if (change.path == "input.samples_per_s_per_node") document.erase("input.samples_per_s_per_vcpu");
+  if (change.path == "input.samples_per_s_per_vcpu") document.erase("input.samples_per_s_per_node");
   if (change.path == "stack.name" && !says(document, change.path, change.value.string())) {
     document.erase("stack.options");
   }

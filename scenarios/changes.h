@@ -2,7 +2,7 @@
 //
 // What belongs to a name goes with the name: another machine starts from its catalogue entry without the
 // fields that described the old one, another model without the old one's sizes, another stack without the
-// old one's options.
+// old one's options. Of two keys that say the same in different ways (input rates), the changed one stays.
 #pragma once
 
 #include <string>

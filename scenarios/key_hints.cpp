@@ -36,15 +36,15 @@ std::string shown_unit(const FieldInfo& field) {
 
 }  // namespace
 
-std::string key_hint(const std::string& key, const std::vector<const FieldInfo*>& known) {
+std::string key_hint(const std::string& key, const std::vector<const FieldInfo*>& known, const std::string& prefix) {
   const std::string quantity = quantity_of(key);
   std::vector<std::string> names;
   for (const FieldInfo* field : known) {
     const std::string name = key_of(field->path);
     if (name == "*") continue;
-    names.push_back(name);
+    names.push_back(prefix + name);
     if (!field->unit.empty() && quantity == quantity_of(name)) {
-      return fmt::format("the key is {} (in {}): convert the value", quoted(name), shown_unit(*field));
+      return fmt::format("the key is {} (in {}): convert the value", quoted(prefix + name), shown_unit(*field));
     }
   }
   for (const std::string_view never : {"data", "dp", "data_parallel", "data_parallel_size"}) {
@@ -53,11 +53,11 @@ std::string key_hint(const std::string& key, const std::vector<const FieldInfo*>
   for (const FieldInfo* field : known) {
     const auto& aliases = field->aliases;
     if (std::find(aliases.begin(), aliases.end(), key) == aliases.end()) continue;
-    return fmt::format("the key is {}: {}", quoted(key_of(field->path)), field->doc);
+    return fmt::format("the key is {}: {}", quoted(prefix + key_of(field->path)), field->doc);
   }
   if (names.empty()) return "no keys are known here";
   constexpr std::size_t longest_list = 20;
-  return name_hint(key, names, longest_list);
+  return name_hint(prefix + key, names, longest_list);
 }
 
 }  // namespace foretrain::scenarios

@@ -48,6 +48,7 @@ Messages about such a value name the `--set` or the option, for instance `scenar
   old machine's price or network rate never leaks into the new one. Give them again beside the new name where they are
   needed. `nodes_per_leaf`, `oversubscription` and `straggler_slowdown` stay.
 - **Another model** starts without the old one's sizes, **another stack** without the old one's `options`.
+- **An input rate** per node replaces the file's rate per vCPU, and the other way round.
 - **A measured step** speaks of the run it was taken from: the file's model, precision, sequence, optimizer and stack, and
   (unless it says otherwise) the file's own machine and micro-batch. It is not used where a `--set` or an option changes
   one of the first five; the option's name then says "without the measured step".

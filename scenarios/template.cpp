@@ -78,7 +78,10 @@ std::string scenario_template() {
       top = members_of(scenario_fields(), "");
       continue;
     }
-    const std::vector<Member> members = members_of(scenario_fields(), section.path);
+    std::vector<Member> members = members_of(scenario_fields(), section.path);
+    if (section.path == "stack") {
+      members.push_back({"Values of the stack that this run changes.", "options", R"({"bucket_bytes": 52428800})", false});
+    }
     top.push_back({section.doc, section.path, "{\n" + written(members, "    ") + "  }", true});
   }
   top.push_back({"Steps you measured, if any: a rank's own work is then anchored to them. Replace the number.", "measured",

@@ -192,6 +192,17 @@ TEST_CASE("A new model leaves the old one's sizes behind, a new stack the old on
   CHECK(question.options[3].scenario.model.kind == models::ModelSource::Kind::totals);
 }
 
+TEST_CASE("An input rate per node replaces one per vCPU, and the other way round") {
+  const std::string file = small_scenario("", R"(, "input": {"samples_per_s_per_vcpu": 125},
+    "options": [{"input.samples_per_s_per_node": 3000}, {"input.samples_per_s_per_node": 3000, "input.samples_per_s_per_vcpu": 1}])");
+  const Error both = read_error(file);
+  CHECK_THAT(both.where(), Contains("/options/1/input.samples_per_s_per_vcpu"));
+  const sim::InputPipeline set = read(small_scenario("", R"(, "input": {"samples_per_s_per_vcpu": 125})"),
+                                      {"input.samples_per_s_per_node=3000"}).base.input;
+  CHECK(set.samples_per_s_per_node == 3000);
+  CHECK_FALSE(set.samples_per_s_per_vcpu);
+}
+
 TEST_CASE("A measured step is dropped where it is of another run, and the name says so") {
   const sim::Question question = read(small_scenario(
       "", R"(, "measured": [{"gpus": 8, "step_seconds": 0.1}], "options": [{"cluster.gpus": 16}, {"training.precision": "fp16"}])"));
@@ -203,7 +214,8 @@ TEST_CASE("A measured step is dropped where it is of another run, and the name s
 TEST_CASE("Bad options are named by entry and key") {
   CHECK_THAT(read_error(with_options(R"([{"cluster.gpus": [8, 0]}])")).where(), Contains("s.json: /options/0/cluster.gpus/1"));
   CHECK_THAT(read_error(with_options(R"([{"cluster.gpu": 8}])")).where(), Contains("/options/0/cluster.gpu"));
-  CHECK_THAT(read_error(with_options(R"([{"cluster.gpuz": 8}])")).hint(), Contains("gpus"));
+  CHECK_THAT(read_error(with_options(R"([{"cluster.gpuz": 8}])")).hint(), Contains("\"cluster.gpus\""));
+  CHECK_THAT(read_error(with_options(R"([{"cluster.inter_node_gbps": 8}])")).hint(), Contains("\"cluster.inter_node_gbits_per_s\""));
   CHECK_THAT(read_error(with_options(R"([{"gpus": 8}])")).where(), Contains("/options/0/gpus"));
   CHECK_THAT(read_error(with_options(R"([{"cluster": {"gpus": 8}}])")).hint(), Contains("dotted"));
   CHECK_THAT(read_error(with_options(R"([{}])")).where(), Contains("/options/0"));

@@ -127,6 +127,7 @@ TEST_CASE("Contradictions are errors") {
              Contains("/measured/0/machine"));
   // 8 GPUs do not divide into replicas of 3; 8 = 2 · 4 do
   CHECK_THAT(read_error(small_scenario(), {"plan.tensor=3"}).what(), Contains("replicas of 3"));
+  CHECK_THAT(read_error(small_scenario(), {"plan.tensor=3"}).where(), Contains("--set plan.tensor=3"));
   CHECK(read(small_scenario(), {"plan.tensor=2", "plan.pipeline=4"}).base.plan.pipeline == 4);
 }
 
