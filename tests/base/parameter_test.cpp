@@ -17,7 +17,7 @@ Parameter named(const std::string& name, double spread) {
 
 }  // namespace
 
-TEST_CASE("a parameter is added once; the first one stays") {
+TEST_CASE("a parameter is added once and the first one stays") {
   ParameterTable table;
   const ParameterId gemm = table.add(named("gemm", 0.05));
   const ParameterId launch = table.add(named("launch", 0.2));

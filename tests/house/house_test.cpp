@@ -126,6 +126,14 @@ TEST_CASE("headers say what they are and are read once") {
   CHECK(violations({"base/a.cpp", "int x;\n"}).empty());
 }
 
+TEST_CASE("a test has a name that ctest can run") {
+  const std::string test_case = "TEST_CASE";  // apart, so that this file keeps the rule itself
+  CHECK(violations({"tests/a_test.cpp", test_case + "(\"rates add up, exactly\") {}\n"}).empty());
+  CHECK(violations({"tests/a_test.cpp", "\n" + test_case + "(\"one; two\") {}\n"}) ==
+        Sentences{"tests/a_test.cpp:2: a test's name has none of ;*~\\ and does not begin with -: \"one; two\""});
+  CHECK(violations({"tests/a_test.cpp", test_case + "(\"--gpus is one\") {}\n"}).size() == 1);
+}
+
 TEST_CASE("one file and one only includes CLI11") {
   const File with = {"cli/parse.cpp", "#include <CLI/CLI.hpp>\n"};
   const File also = {"cli/main.cpp", "#include <CLI/App.hpp>\n"};

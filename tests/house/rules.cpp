@@ -118,6 +118,19 @@ std::string without_comments(std::string_view text) {
   return result;
 }
 
+// ctest runs each test by its name, and CMake's and Catch's punctuation in a name makes it run nothing and pass.
+void check_test_names(const File& file, std::vector<std::string>& found) {
+  static const std::regex test_case(R"re(TEST_CASE\("((?:[^"\\]|\\.)*)")re");
+  for (auto it = std::sregex_iterator(file.text.begin(), file.text.end(), test_case); it != std::sregex_iterator();
+       ++it) {
+    const std::string name = (*it)[1].str();
+    if (name.find_first_of(";*~\\") == std::string::npos && name.front() != '-') continue;
+    const auto line = 1 + std::count(file.text.begin(), file.text.begin() + it->position(), '\n');
+    found.push_back(
+        fmt::format("{}:{}: a test's name has none of ;*~\\ and does not begin with -: \"{}\"", file.path, line, name));
+  }
+}
+
 // The includes that lead from `path` to SimGrid, ends included; empty when none do. Breadth first: the shortest way.
 std::vector<std::string> way_to_simgrid(const std::string& path,
                                         const std::map<std::string, std::vector<Include>>& includes) {
@@ -156,6 +169,7 @@ std::vector<Include> includes_of(std::string_view text) {
 
 std::vector<std::string> violations(const File& file) {
   std::vector<std::string> found;
+  check_test_names(file, found);
   for (const Include& include : includes_of(file.text)) check_include(file, include, found);
   if (is_header(file)) {
     if (!begins_with(file.text, "// ")) {
