@@ -176,9 +176,9 @@ std::string command_with(const CLI::App& app, const std::string& option) {
 [[noreturn]] void fail_unknown_option(const CLI::App& app, const CLI::App& command, const std::string& word) {
   const std::string option = word.substr(0, word.find('='));
   const bool is_command = command.get_parent() != nullptr;
-  const std::string where = is_command ? "foretrain " + command.get_name() : "foretrain";
+  const std::string where = is_command ? "foretrain " + command.get_name() : "";
   const std::string other = command_with(app, option);
-  const std::string help = where + " --help lists the options";
+  const std::string help = (is_command ? where : "foretrain") + " --help lists the options";
   const auto near = nearest(option, option_names(command));
   const std::string hint = !other.empty() ? fmt::format("it belongs to foretrain {}", other)
                            : near         ? fmt::format("did you mean {}?", *near)
@@ -202,7 +202,7 @@ void check_remaining(const CLI::App& app) {
   }
   std::vector<std::string> names;
   for (const CommandHelp& help : command_help()) names.push_back(help.name);
-  throw Error("there is no command " + quoted(*extra), "foretrain", name_hint(*extra, names));
+  throw Error("there is no command " + quoted(*extra), "", name_hint(*extra, names));
 }
 
 Colour colour_from(const std::string& text) {
@@ -245,6 +245,9 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
   } catch (const CLI::CallForVersion& version) {
     result.answer = std::string(version.what()) + '\n';
     return result;
+  } catch (const CLI::ArgumentMismatch& error) {
+    const std::string message = error.what();  // "--model: 1 required NAME missing"
+    throw Error("takes exactly one value", printable(message.substr(0, message.find(':'))));
   } catch (const CLI::ParseError& error) {
     check_remaining(app);  // a misspelt flag is the likelier cause of anything else
     throw Error(printable(error.what(), 400), "", "foretrain --help shows how it is used");
