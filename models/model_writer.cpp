@@ -66,7 +66,7 @@ Activation ModelWriter::tied_linear(const std::string& name, Activation& input, 
 }
 
 Image ModelWriter::convolution(const std::string& name, Image& input, std::int64_t out_channels, const Window& window,
-                               bool bias) {
+                               bool bias, std::int64_t groups) {
   Image output{out_channels,
                window_output(input.height, window.kernel_height, window.stride_height, window.padding_height),
                window_output(input.width, window.kernel_width, window.stride_width, window.padding_width),
@@ -86,9 +86,10 @@ Image ModelWriter::convolution(const std::string& name, Image& input, std::int64
   shape.stride_width = window.stride_width;
   shape.out_height = output.height;
   shape.out_width = output.width;
+  shape.groups = groups;
   op.shape = shape;
   op.parameters.push_back(
-      {name + ".weight", {out_channels, input.channels, window.kernel_height, window.kernel_width}});
+      {name + ".weight", {out_channels, input.channels / groups, window.kernel_height, window.kernel_width}});
   if (bias) add_bias(op, out_channels);
   op.saved_elements = keep(input.data);
   op.output_elements = real(model_.micro_batch) * real(out_channels) * real(output.height) * real(output.width);

@@ -45,7 +45,8 @@ class ModelWriter {
   // The same with weights that stand elsewhere (a tied embedding); `bias` may still be its own.
   Activation tied_linear(const std::string& name, Activation& input, std::int64_t rows, std::int64_t in,
                          std::int64_t out, bool bias);
-  Image convolution(const std::string& name, Image& input, std::int64_t out_channels, const Window& window, bool bias);
+  Image convolution(const std::string& name, Image& input, std::int64_t out_channels, const Window& window, bool bias,
+                    std::int64_t groups = 1);
   // The attention core over query, key and value, each from its own tensor or all from one.
   Activation attention(const std::string& name, const std::vector<Activation*>& inputs, const AttentionShape& shape);
   // A recurrent layer over `steps` time steps, both directions if asked; hidden states are the output.

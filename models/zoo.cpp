@@ -28,6 +28,7 @@ struct Builder {
 const std::vector<Builder>& builders() {
   static const std::vector<Builder> all = {{"resnet", "convnet", false, build_resnet},
                                            {"vgg", "convnet", false, build_vgg},
+                                           {"alexnet", "convnet", false, build_alexnet},
                                            {"encoder", "transformer", true, build_encoder},
                                            {"decoder", "transformer", true, build_decoder},
                                            {"vision-transformer", "transformer", false, build_vision_transformer},

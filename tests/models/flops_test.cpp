@@ -89,7 +89,7 @@ TEST_CASE("every zoo entry has its published forward FLOPs within 2 %") {
     CHECK(entry.forward_flops.value == Approx(entry.published_forward_flops).epsilon(0.02));
     ++with_published;
   }
-  CHECK(with_published == 8);  // none is published for BERT and the CRNN
+  CHECK(with_published >= 21);
 }
 
 TEST_CASE("BERT base's forward pass by hand") {

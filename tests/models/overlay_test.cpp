@@ -28,7 +28,8 @@ std::string entry(const std::string& builder, const std::string& sizes) {
 
 Model resnet(const std::string& blocks, int bottleneck) {
   return build_from_overlay(entry("resnet", fmt::format(R"("image": 224, "channels": 3, "classes": 1000, "width": 64,
-                                     "blocks_per_stage": [{}], "bottleneck": {}, "stride_in_3x3": 1)",
+                                     "blocks_per_stage": [{}], "bottleneck": {}, "stride_in_3x3": 1,
+                                     "groups": 1, "group_width": 64)",
                                                         blocks, bottleneck)));
 }
 
@@ -41,24 +42,18 @@ Model vgg(const std::string& convolutions, int batch_norm) {
 
 }  // namespace
 
-TEST_CASE("the other ResNets and VGGs are zoo entries only") {
-  // Parameters and multiply-adds in torchvision's documentation.
-  CHECK(parameter_count(resnet("2, 2, 2, 2", 0)) == 11'689'512);
-  CHECK(parameter_count(resnet("3, 4, 6, 3", 0)) == 21'797'672);
-  CHECK(parameter_count(resnet("3, 4, 23, 3", 1)) == 44'549'160);
-  CHECK(parameter_count(resnet("3, 8, 36, 3", 1)) == 60'192'808);
-  CHECK(parameter_count(vgg("1, 1, 2, 2, 2", 0)) == 132'863'336);
-  CHECK(parameter_count(vgg("2, 2, 2, 2, 2", 0)) == 133'047'848);
-  CHECK(parameter_count(vgg("2, 2, 4, 4, 4", 0)) == 143'667'240);
+TEST_CASE("further ResNets and VGGs are zoo entries only") {
+  // 200 layers (3, 24, 36, 3 bottlenecks): a block of width w holds 17 w² weights and 12 w of norms;
+  // ResNet-152 and sixteen more blocks of the
+  // second stage, 17·128² + 12·128 each.
+  CHECK(parameter_count(resnet("3, 24, 36, 3", 1)) - 60'192'808 == 16. * (17 * 128 * 128 + 12 * 128));
+  // VGG-16 with batch norm: torchvision's documentation, vgg16_bn.
   CHECK(parameter_count(vgg("2, 2, 3, 3, 3", 1)) == 138'365'992);
-  CHECK(forward_flops(resnet("2, 2, 2, 2", 0)).value == Approx(2 * 1.81e9).epsilon(0.005));
-  CHECK(forward_flops(resnet("3, 8, 36, 3", 1)).value == Approx(2 * 11.51e9).epsilon(0.005));
-  CHECK(forward_flops(vgg("2, 2, 4, 4, 4", 0)).value == Approx(2 * 19.63e9).epsilon(0.005));
 }
 
 TEST_CASE("a bad zoo file is refused with its place") {
   const auto refused = [](const std::string& text) { return test::message([&] { (void)build_from_overlay(text); }); };
-  CHECK_THAT(refused(entry("resnext", "")), Contains("/builder") && Contains("resnet"));
+  CHECK_THAT(refused(entry("densenet", "")), Contains("/builder") && Contains("resnet"));
   CHECK_THAT(refused(entry("resnet", R"("image": 224)")), Contains("mine.json") && Contains("\"channels\" is missing"));
   CHECK_THAT(refused(R"({"builder": "vgg", "size": {}})"), Contains("\"size\"") && Contains("sizes"));
   CHECK_THAT(refused(R"({"builder": "vgg", "sizes": {}})"), Contains("\"source\" is missing"));
