@@ -75,14 +75,15 @@ void check_batches(const Document& document, const sim::Scenario& scenario, cons
     for (const char* degree : {"plan.tensor", "plan.pipeline", "plan.context"}) {
       if (document.is_changed(degree)) key = degree;
     }
-    document.fail(key, fmt::format("{} GPUs do not divide into replicas of {} (tensor · pipeline · context)",
-                                              gpus, replica),
+    document.fail(key,
+                  fmt::format("{} GPUs do not divide into replicas of {} (tensor · pipeline · context)", gpus, replica),
                   nearest_multiples(gpus, replica));
   }
   const std::int64_t ranks = data_parallel_degree(scenario);
   if (ranks % scenario.plan.expert != 0) {
-    document.fail("plan.expert", fmt::format("the data-parallel degree {} is not divisible by the expert-parallel degree {}",
-                                             ranks, scenario.plan.expert));
+    document.fail("plan.expert",
+                  fmt::format("the data-parallel degree {} is not divisible by the expert-parallel degree {}", ranks,
+                              scenario.plan.expert));
   }
   const std::int64_t global = scenario.training.global_batch, per_pass = scenario.training.micro_batch * ranks;
   if (global == 0) return;

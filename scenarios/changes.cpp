@@ -62,9 +62,8 @@ void drop_belongings(Document& document, const Change& change, const calibrate::
     document.erase("stack.options");
   }
   if (std::find(model_variants.begin(), model_variants.end(), change.path) != model_variants.end()) {
-    const bool same = change.path == "model.parameters"
-                          ? document.find(change.path).has_value()
-                          : says(document, change.path, change.value.string());
+    const bool same = change.path == "model.parameters" ? document.find(change.path).has_value()
+                                                        : says(document, change.path, change.value.string());
     if (!same) document.erase("model");
   }
 }

@@ -20,26 +20,26 @@ enum class FieldType { integer, number, text, choice };
 [[nodiscard]] const char* to_string(FieldType type);
 
 struct FieldInfo {
-  std::string path;   // dotted; a last part "*" stands for any key ("stack.options.*")
+  std::string path;        // dotted; a last part "*" stands for any key ("stack.options.*")
   std::string label = {};  // in the names of options, {} for the value: "micro-batch {}"; empty: never there
   FieldType type = FieldType::number;
-  std::string unit = {};              // empty = none
-  NumberRange range = {};             // of numbers and integers
+  std::string unit = {};   // empty = none
+  NumberRange range = {};  // of numbers and integers
   std::vector<std::string> choices = {};
   std::string doc = {};
-  std::string example = {};           // JSON text; always given
+  std::string example = {};               // JSON text; always given
   std::vector<std::string> aliases = {};  // what other tools call it, for hints
-  std::string variant = {};           // model keys: the key that says how the model is given, which it goes with
+  std::string variant = {};               // model keys: the key that says how the model is given, which it goes with
   bool required = false;
-  bool of_machine = false;   // describes the machine, so it goes when another machine is named
-  bool shown = false;        // stands in the scenario that `init` writes; the others are there as comments
-  bool settable = true;      // by --set, --over and options
+  bool of_machine = false;  // describes the machine, so it goes when another machine is named
+  bool shown = false;       // stands in the scenario that `init` writes; the others are there as comments
+  bool settable = true;     // by --set, --over and options
 };
 
 template <class Owner>
 struct Field : FieldInfo {
-  std::function<void(const JsonView&, Owner&)> read;   // checks type and range
-  std::function<void(const Owner&, Json&)> write;      // leaves the value null when there is nothing to say
+  std::function<void(const JsonView&, Owner&)> read;  // checks type and range
+  std::function<void(const Owner&, Json&)> write;     // leaves the value null when there is nothing to say
   // For a "*" row: where the numbers go, by key; read and write are empty then.
   std::function<std::map<std::string, double>&(Owner&)> numbers;
 };

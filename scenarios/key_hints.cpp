@@ -12,15 +12,46 @@ namespace foretrain::scenarios {
 namespace {
 
 // Endings by which people say a unit, longest first where one ends in another.
-constexpr std::array<std::string_view, 35> unit_endings = {
-    "_gbytes_per_second", "_gbits_per_second", "_gbytes_per_s", "_gbits_per_s", "_mbytes_per_s", "_mbits_per_s",
-    "_bytes_per_s", "_gb_per_s", "_gb_s", "_mb_s", "_gbps", "_mbps", "_tbps", "_bps", "_seconds", "_minutes",
-    "_hours", "_millis", "_secs", "_msec", "_usec", "_sec", "_ms", "_us", "_ns", "_s", "_usd_per_hour",
-    "_eur_per_hour", "_usd", "_eur", "_gib", "_mib", "_gb", "_mb", "_bytes"};
+constexpr std::array<std::string_view, 35> unit_endings = {"_gbytes_per_second",
+                                                           "_gbits_per_second",
+                                                           "_gbytes_per_s",
+                                                           "_gbits_per_s",
+                                                           "_mbytes_per_s",
+                                                           "_mbits_per_s",
+                                                           "_bytes_per_s",
+                                                           "_gb_per_s",
+                                                           "_gb_s",
+                                                           "_mb_s",
+                                                           "_gbps",
+                                                           "_mbps",
+                                                           "_tbps",
+                                                           "_bps",
+                                                           "_seconds",
+                                                           "_minutes",
+                                                           "_hours",
+                                                           "_millis",
+                                                           "_secs",
+                                                           "_msec",
+                                                           "_usec",
+                                                           "_sec",
+                                                           "_ms",
+                                                           "_us",
+                                                           "_ns",
+                                                           "_s",
+                                                           "_usd_per_hour",
+                                                           "_eur_per_hour",
+                                                           "_usd",
+                                                           "_eur",
+                                                           "_gib",
+                                                           "_mib",
+                                                           "_gb",
+                                                           "_mb",
+                                                           "_bytes"};
 
 // The quantity without its unit: "step" of "step_ms".
 std::string quantity_of(std::string key) {
-  std::transform(key.begin(), key.end(), key.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  std::transform(key.begin(), key.end(), key.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   for (const std::string_view ending : unit_endings) {
     if (key.size() > ending.size() && key.compare(key.size() - ending.size(), ending.size(), ending) == 0) {
       return key.substr(0, key.size() - ending.size());

@@ -13,7 +13,8 @@ namespace foretrain::scenarios {
 namespace {
 
 constexpr std::size_t longest_operator_list = std::size_t{4} << 20;
-const char* const how_to_name_a_model = "for instance {\"zoo\": \"crnn-handwriting\"}; `foretrain list models` has the names";
+const char* const how_to_name_a_model =
+    "for instance {\"zoo\": \"crnn-handwriting\"}; `foretrain list models` has the names";
 
 std::vector<const FieldInfo*> rows_of(const std::string& variant) {
   std::vector<const FieldInfo*> rows;
@@ -74,7 +75,8 @@ void ModelReader::read_zoo_entry(const Document& document, sim::Scenario& scenar
   for (const std::string& key : document.find("model")->keys()) {
     if (key == "zoo") continue;
     if (facts.sizes.find(key) == facts.sizes.end()) {
-      document.fail("model." + key, "the model " + quoted(zoo.string()) + " has no size " + quoted(key), name_hint(key, names));
+      document.fail("model." + key, "the model " + quoted(zoo.string()) + " has no size " + quoted(key),
+                    name_hint(key, names));
     }
     scenario.model.overrides[key] = document.find("model." + key)->number(find_field("model.*")->range);
   }

@@ -37,7 +37,8 @@ std::string cluster_name(const sim::ClusterChoice& cluster, const calibrate::Cat
     name = machine.name;
   }
   const std::int64_t nodes = (cluster.gpus + per_node - 1) / per_node, places = nodes * per_node;
-  const std::string used = cluster.gpus == places ? std::to_string(places) : fmt::format("{} of {}", cluster.gpus, places);
+  const std::string used =
+      cluster.gpus == places ? std::to_string(places) : fmt::format("{} of {}", cluster.gpus, places);
   return fmt::format("{} × {} ({} {})", nodes, name, used, places == 1 ? "GPU" : "GPUs");
 }
 

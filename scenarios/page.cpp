@@ -109,8 +109,9 @@ std::string scenario_page() {
   for (const Section& section : sections()) {
     const std::string title = section.path.empty() ? "Top level" : "`" + section.path + "`";
     const bool measured = section.path == "measured[]";
-    page += fmt::format("\n### {}\n\n{}\n\n{}", title, section.doc,
-                        measured ? section_table(measured_fields(), section) : section_table(scenario_fields(), section));
+    page +=
+        fmt::format("\n### {}\n\n{}\n\n{}", title, section.doc,
+                    measured ? section_table(measured_fields(), section) : section_table(scenario_fields(), section));
   }
   page += "\n### `options[]`\n\nWhat `decide` compares the scenario with; see below.\n\n";
   return page + rules;

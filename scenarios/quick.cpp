@@ -129,11 +129,13 @@ class TryList {
     if (counts.last - counts.first >= static_cast<std::int64_t>(most_counts)) {
       fail(fmt::format("more than {} counts in {}", most_counts, quoted(item)));
     }
-    for (std::int64_t count = counts.first; count <= counts.last; ++count) machines_.back().second.push_back(count * gpus_);
+    for (std::int64_t count = counts.first; count <= counts.last; ++count)
+      machines_.back().second.push_back(count * gpus_);
   }
 
   [[noreturn]] void fail(const std::string& what) const {
-    throw Error(what, printable(where_), "machines counted, for instance --try \"Standard_ND96amsr_A100_v4:1-4,DGX H100:1\"");
+    throw Error(what, printable(where_),
+                "machines counted, for instance --try \"Standard_ND96amsr_A100_v4:1-4,DGX H100:1\"");
   }
 
   std::string where_;
@@ -156,7 +158,8 @@ Json quick_scenario(const QuickScenario& quick, const calibrate::Catalogue& cata
   give(training, "sequence", "--sequence", quick.sequence, "training.sequence");
   give(training, "precision", "--precision", quick.precision, "training.precision");
   give(training, "optimizer", "--optimizer", quick.optimizer, "training.optimizer");
-  Json cluster = {{"machine", catalogue.machine(quick.machine, printable("--machine " + quick.machine)).name}, {"gpus", 1}};
+  Json cluster = {{"machine", catalogue.machine(quick.machine, printable("--machine " + quick.machine)).name},
+                  {"gpus", 1}};
   give(cluster, "gpus", "--gpus", quick.gpus, "cluster.gpus");
 
   Json scenario = {{"foretrain", 1}, {"model", model_of(quick.model, catalogue.data())}, {"training", training}};

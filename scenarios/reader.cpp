@@ -33,7 +33,8 @@ void check_version(const JsonView& top) {
     top.fail("the key \"foretrain\" is missing", "a scenario begins with \"foretrain\": 1, the version of its format");
   }
   if (!version->is_number()) static_cast<void>(version->integer(1, 1));
-  if (version->number() != 1) version->fail("this foretrain reads version 1 of the format, not " + version->json().dump());
+  if (version->number() != 1)
+    version->fail("this foretrain reads version 1 of the format, not " + version->json().dump());
 }
 
 // A measured step speaks of the run it was taken from. (The machine and the batch a step says itself.)
@@ -51,7 +52,10 @@ bool is_same_model(const Document& file, const Document& changed) {
 class Reading {
  public:
   Reading(const Document& file, const std::string& directory, const calibrate::Catalogue& catalogue)
-      : file_(file), own_(read_values(file, false)), batches_(own_batches(own_)), models_(directory, catalogue),
+      : file_(file),
+        own_(read_values(file, false)),
+        batches_(own_batches(own_)),
+        models_(directory, catalogue),
         catalogue_(catalogue) {
     own_.measured = read_measured(file, own_);
   }
@@ -99,7 +103,8 @@ Assignment parse_assignment(std::string_view text, const std::string& option) {
   const std::string where = option + " " + std::string(text);
   const std::size_t equals = text.find('=');
   if (equals == std::string_view::npos || equals == 0) {
-    throw Error("expected key=value, found " + quoted(text), printable(where), "for instance " + option + " cluster.gpus=8");
+    throw Error("expected key=value, found " + quoted(text), printable(where),
+                "for instance " + option + " cluster.gpus=8");
   }
   return {std::string(text.substr(0, equals)), std::string(text.substr(equals + 1)), where};
 }

@@ -36,15 +36,15 @@ struct Assignment {
 // What the flags of predict and decide say without a scenario file; each is the text after the flag,
 // empty when it was not given. model, machine and batch are required; gpus defaults to 1.
 struct QuickScenario {
-  std::string model;      // --model NAME | operators.json
-  std::string machine;    // --machine
-  std::string gpus;       // --gpus
-  std::string batch;      // --batch: samples per GPU
-  std::string sequence;   // --sequence
-  std::string step;       // --step: a measured step in seconds, of --gpus GPUs of --machine
-  std::string precision;  // --precision
-  std::string optimizer;  // --optimizer
-  std::string stack;      // --stack
+  std::string model;                      // --model NAME | operators.json
+  std::string machine;                    // --machine
+  std::string gpus;                       // --gpus
+  std::string batch;                      // --batch: samples per GPU
+  std::string sequence;                   // --sequence
+  std::string step;                       // --step: a measured step in seconds, of --gpus GPUs of --machine
+  std::string precision;                  // --precision
+  std::string optimizer;                  // --optimizer
+  std::string stack;                      // --stack
   std::vector<std::string> try_machines;  // --try "Standard_ND96amsr_A100_v4:1-4,DGX H100:1": machines counted
 };
 // The same as a scenario in JSON, to be written (--save) and read by read_question: one path in.

@@ -149,7 +149,8 @@ std::vector<sim::Measured> read_measured(const Document& document, const sim::Sc
       const auto value = entry.find(key);
       if (value) field.read(*value, step);
       if (!value && field.required) {
-        entry.fail("the key " + quoted(key) + " is missing", fmt::format("for instance \"{}\": {}", key, field.example));
+        entry.fail("the key " + quoted(key) + " is missing",
+                   fmt::format("for instance \"{}\": {}", key, field.example));
       }
     }
     steps.push_back(std::move(step));
@@ -168,9 +169,10 @@ void check_scenario(const Document& document, const sim::Scenario& scenario, con
   }
   const bool totals = scenario.model.kind == models::ModelSource::Kind::totals;
   if (totals && scenario.model.totals.flops_per_sample == 0 && scenario.measured.empty()) {
-    document.fail("model", "the key \"flops_per_sample\" is missing",
-                  "without it nobody knows how long a step takes: give it (forward plus backward), or a \"measured\" step "
-                  "of this model");
+    document.fail(
+        "model", "the key \"flops_per_sample\" is missing",
+        "without it nobody knows how long a step takes: give it (forward plus backward), or a \"measured\" step "
+        "of this model");
   }
 }
 

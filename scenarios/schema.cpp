@@ -138,9 +138,8 @@ Json scenario_schema(const DataStore& data) {
     } else if (section.path == "model") {
       top["properties"]["model"] = model_object(section, data);
     } else if (section.path == "measured[]") {
-      top["properties"]["measured"] = {{"type", "array"},
-                                       {"description", section.doc},
-                                       {"items", section_object(measured_fields(), section)}};
+      top["properties"]["measured"] = {
+          {"type", "array"}, {"description", section.doc}, {"items", section_object(measured_fields(), section)}};
     } else if (section.path == "stack.options") {
       top["properties"]["stack"]["properties"]["options"] = section_object(scenario_fields(), section);
     } else {

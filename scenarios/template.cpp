@@ -45,8 +45,8 @@ std::string written(const std::vector<Member>& members, const std::string& inden
     const Member& member = members[i];
     text += comment_lines(member.comment, indent);
     // A comma stands where any line may lose its "// " and the whole stays JSON.
-    text += fmt::format("{}{}{}\"{}\": {}{}\n", indent, member.active ? "" : "// ", i > last_active ? ", " : "", member.key,
-                        member.value, i < last_active ? "," : "");
+    text += fmt::format("{}{}{}\"{}\": {}{}\n", indent, member.active ? "" : "// ", i > last_active ? ", " : "",
+                        member.key, member.value, i < last_active ? "," : "");
   }
   return text;
 }
@@ -80,14 +80,16 @@ std::string scenario_template() {
     }
     std::vector<Member> members = members_of(scenario_fields(), section.path);
     if (section.path == "stack") {
-      members.push_back({"Values of the stack that this run changes.", "options", R"({"bucket_bytes": 52428800})", false});
+      members.push_back(
+          {"Values of the stack that this run changes.", "options", R"({"bucket_bytes": 52428800})", false});
     }
     top.push_back({section.doc, section.path, "{\n" + written(members, "    ") + "  }", true});
   }
-  top.push_back({"Steps you measured, if any: a rank's own work is then anchored to them. Replace the number.", "measured",
-                 R"([{"gpus": 1, "step_seconds": 0.31}])", false});
-  top.push_back({"What `foretrain decide` compares with: this scenario with these keys changed; a list is one option each.",
-                 "options", R"([{"cluster.machine": "Standard_NC96ads_A100_v4", "cluster.gpus": [4, 8]}])", true});
+  top.push_back({"Steps you measured, if any: a rank's own work is then anchored to them. Replace the number.",
+                 "measured", R"([{"gpus": 1, "step_seconds": 0.31}])", false});
+  top.push_back(
+      {"What `foretrain decide` compares with: this scenario with these keys changed; a list is one option each.",
+       "options", R"([{"cluster.machine": "Standard_NC96ads_A100_v4", "cluster.gpus": [4, 8]}])", true});
   return "{\n" + written(top, "  ") + "}\n";
 }
 

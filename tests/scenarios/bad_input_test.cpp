@@ -30,7 +30,8 @@ std::string escaped(std::string key) {
   return token;
 }
 
-void collect(const Json& json, const std::string& pointer, std::vector<Leaf>& leaves, std::vector<std::string>& objects) {
+void collect(const Json& json, const std::string& pointer, std::vector<Leaf>& leaves,
+             std::vector<std::string>& objects) {
   if (json.is_object()) {
     objects.push_back(pointer);
     for (const auto& [key, value] : json.items()) collect(value, pointer + "/" + escaped(key), leaves, objects);
@@ -50,7 +51,8 @@ struct Example {
 // The measured example and a section of every kind, so that every leaf of the format has a turn.
 Example rich_example() {
   Example example;
-  example.json = parse_json(read_file(FORETRAIN_SOURCE_DIR "/scenarios/examples/handwriting-azure-measured.json"), "example");
+  example.json =
+      parse_json(read_file(FORETRAIN_SOURCE_DIR "/scenarios/examples/handwriting-azure-measured.json"), "example");
   example.json["training"]["global_batch"] = 64;
   example.json["training"]["sequence"] = 0;
   example.json["stack"]["options"] = {{"bucket_bytes", 26214400}};
@@ -62,7 +64,8 @@ Example rich_example() {
     "recompute": "none", "schedule": "1f1b", "interleave": 1})");
   example.json["input"].update(Json::parse(R"({"storage_gbytes_per_s": 1.0, "dataset_bytes": 4e11})"));
   example.json["measured"][0].update(Json::parse(R"({"machine": "Standard_NC24ads_A100_v4", "micro_batch": 64})"));
-  example.json["options"].push_back(Json::parse(R"({"stack.options.bucket_bytes": [1000000, 2000000], "model.lstm_hidden": 512})"));
+  example.json["options"].push_back(
+      Json::parse(R"({"stack.options.bucket_bytes": [1000000, 2000000], "model.lstm_hidden": 512})"));
   collect(example.json, "", example.leaves, example.objects);
   return example;
 }
@@ -97,7 +100,8 @@ TEST_CASE("A leaf of the wrong type or far out of range is an error at its point
   for (const Leaf& leaf : example.leaves) {
     std::vector<std::string> literals = {"-1", "-0.5", "1e300", "-1e300", "true", "[]", "{}", "[[1]]", "{\"a\": 1}"};
     if (leaf.value.is_number()) literals.insert(literals.end(), {"\"64\"", "\"\"", "1e25"});
-    if (leaf.value.is_string() && !is_free_text(leaf)) literals.insert(literals.end(), {"\"no such name\"", "\"\"", "64"});
+    if (leaf.value.is_string() && !is_free_text(leaf))
+      literals.insert(literals.end(), {"\"no such name\"", "\"\"", "64"});
     for (const std::string& literal : literals) {
       INFO(leaf.text << " = " << literal);
       check_error(read_error(with_literal(example, leaf, literal)), leaf.text);
@@ -108,7 +112,8 @@ TEST_CASE("A leaf of the wrong type or far out of range is an error at its point
 TEST_CASE("null, numbers beyond a double and denormal ones are errors at their line") {
   const Example example = rich_example();
   for (const Leaf& leaf : example.leaves) {
-    for (const std::string literal : {"null", "1e400", "-1e400", "1e-310", "4.9e-324", "NaN", "Infinity", "0x10", "1.", "01"}) {
+    for (const std::string literal :
+         {"null", "1e400", "-1e400", "1e-310", "4.9e-324", "NaN", "Infinity", "0x10", "1.", "01"}) {
       INFO(leaf.text << " = " << literal);
       const Error error = read_error(with_literal(example, leaf, literal));
       CHECK_THAT(error.where(), Contains("s.json:"));
@@ -119,8 +124,9 @@ TEST_CASE("null, numbers beyond a double and denormal ones are errors at their l
 
 TEST_CASE("A fraction where a whole number belongs is an error") {
   const Example example = rich_example();
-  for (const std::string pointer : {"/training/micro_batch", "/training/global_batch", "/cluster/gpus", "/cluster/vcpus",
-                                    "/plan/tensor", "/measured/0/gpus", "/options/0/cluster.gpus/0"}) {
+  for (const std::string pointer :
+       {"/training/micro_batch", "/training/global_batch", "/cluster/gpus", "/cluster/vcpus", "/plan/tensor",
+        "/measured/0/gpus", "/options/0/cluster.gpus/0"}) {
     const Leaf leaf{Json::json_pointer(pointer), pointer, {}};
     INFO(pointer);
     check_error(read_error(with_literal(example, leaf, "1.5")), pointer);
@@ -132,7 +138,8 @@ TEST_CASE("Zero is an error where nothing can be zero") {
   for (const std::string pointer :
        {"/training/micro_batch", "/cluster/gpus", "/cluster/gpus_per_node", "/cluster/inter_node_gbits_per_s",
         "/cluster/intra_node_gbytes_per_s", "/cluster/network_achieved_fraction", "/cluster/vcpus", "/plan/tensor",
-        "/input/samples_per_s_per_vcpu", "/input/storage_gbytes_per_s", "/measured/0/step_seconds", "/options/0/cluster.gpus/0"}) {
+        "/input/samples_per_s_per_vcpu", "/input/storage_gbytes_per_s", "/measured/0/step_seconds",
+        "/options/0/cluster.gpus/0"}) {
     const Leaf leaf{Json::json_pointer(pointer), pointer, {}};
     INFO(pointer);
     check_error(read_error(with_literal(example, leaf, "0")), pointer);
@@ -217,9 +224,13 @@ TEST_CASE("A file cut off anywhere is an error with its line") {
 
 TEST_CASE("What is no JSON text is an error") {
   for (const std::string& text :
-       {std::string(), std::string("\n"), std::string("\x7f" "ELF\0\1", 6), std::string("\xff\xfe{\0}\0", 6),
-        std::string("{\"foretrain\": 1, \"name\": \"\xc3\x28\"}"), std::string("foretrain: 1\n"), std::string("{}}"),
-        std::string("{'foretrain': 1}"), std::string("{\"foretrain\": 1,}")}) {
+       {std::string(), std::string("\n"),
+        std::string("\x7f"
+                    "ELF\0\1",
+                    6),
+        std::string("\xff\xfe{\0}\0", 6), std::string("{\"foretrain\": 1, \"name\": \"\xc3\x28\"}"),
+        std::string("foretrain: 1\n"), std::string("{}}"), std::string("{'foretrain': 1}"),
+        std::string("{\"foretrain\": 1,}")}) {
     CHECK_THAT(read_error(text).where(), Contains("s.json"));
   }
 }

@@ -83,8 +83,8 @@ TEST_CASE("Dotted keys find their rows") {
   CHECK(find_field("stack.options.bucket_bytes")->path == "stack.options.*");
   CHECK(find_field("model.hidden")->path == "model.*");
   CHECK(find_field("model.layers")->path == "model.layers");
-  for (const std::string path : {"", "cluster", "cluster.", "cluster.gpuz", "stack.options", "stack.options.", "measured",
-                                 "model", "gpus", "stack.options.a.b"}) {
+  for (const std::string path : {"", "cluster", "cluster.", "cluster.gpuz", "stack.options", "stack.options.",
+                                 "measured", "model", "gpus", "stack.options.a.b"}) {
     INFO(path);
     CHECK(find_field(path) == nullptr);
   }

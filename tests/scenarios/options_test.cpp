@@ -29,10 +29,10 @@ const sim::Scenario& only(const sim::Question& question) {
 TEST_CASE("A list is one option each, several lists every combination, the last varying fastest") {
   const sim::Question question = read(with_options(
       R"([{"cluster.gpus": [16, 24], "training.micro_batch": [32, 128]}, {"cluster.machine": "DGX H100"}])"));
-  CHECK(names(question) == std::vector<std::string>{
-                               "2 × DGX A100 (16 GPUs), micro-batch 32", "2 × DGX A100 (16 GPUs), micro-batch 128",
-                               "3 × DGX A100 (24 GPUs), micro-batch 32", "3 × DGX A100 (24 GPUs), micro-batch 128",
-                               "1 × DGX H100 (8 GPUs)"});
+  CHECK(names(question) ==
+        std::vector<std::string>{"2 × DGX A100 (16 GPUs), micro-batch 32", "2 × DGX A100 (16 GPUs), micro-batch 128",
+                                 "3 × DGX A100 (24 GPUs), micro-batch 32", "3 × DGX A100 (24 GPUs), micro-batch 128",
+                                 "1 × DGX H100 (8 GPUs)"});
   CHECK(question.options[2].scenario.cluster.gpus == 24);
   CHECK(question.options[2].scenario.training.micro_batch == 32);
   CHECK(question.options[4].scenario.training.micro_batch == 64);
@@ -93,8 +93,9 @@ TEST_CASE("An explicit global batch wins, from --set or in the option") {
   const std::string file = with_options(R"([{"cluster.gpus": 16}])", R"(, "global_batch": 1024)");
   CHECK(read(file, {"cluster.gpus=16", "training.global_batch=1024"}).base.training.global_batch == 1024);
   CHECK(only(read(file, {"training.global_batch=3072"})).training.global_batch == 3072);
-  CHECK(only(read(with_options(R"([{"cluster.gpus": 16, "training.global_batch": 4096}])", R"(, "global_batch": 1024)")))
-            .training.global_batch == 4096);
+  CHECK(
+      only(read(with_options(R"([{"cluster.gpus": 16, "training.global_batch": 4096}])", R"(, "global_batch": 1024)")))
+          .training.global_batch == 4096);
 }
 
 TEST_CASE("Strong scaling keeps the global batch") {
@@ -143,7 +144,8 @@ TEST_CASE("Strong scaling keeps the global batch") {
 
 TEST_CASE("Weak scaling that makes no whole batch, or one that does not divide, is an error") {
   // 100 samples on 8 GPUs make 37.5 on 3
-  const Error broken = read_error(small_scenario(R"(, "global_batch": 100)"), {"cluster.gpus=3", "training.micro_batch=1"});
+  const Error broken =
+      read_error(small_scenario(R"(, "global_batch": 100)"), {"cluster.gpus=3", "training.micro_batch=1"});
   CHECK_THAT(broken.where(), Contains("--set cluster.gpus=3"));
   CHECK_THAT(broken.what(), Contains("no whole number"));
   // 64 on 8 GPUs make 72 on 9, which one rank of 9 GPUs cannot take in micro-batches of 64
@@ -160,8 +162,8 @@ TEST_CASE("What describes the old machine does not leak into a new one") {
                 {"cluster.machine": "DGX H100", "cluster.gpus": 16, "cluster.price_usd_per_hour": 80},
                 {"cluster.machine": "dgx a100", "cluster.gpus": 16}]})";
   const sim::Question question = read(file);
-  const sim::ClusterChoice &other = question.options[0].scenario.cluster, &priced = question.options[1].scenario.cluster,
-                           &same = question.options[2].scenario.cluster;
+  const sim::ClusterChoice &other = question.options[0].scenario.cluster,
+                           &priced = question.options[1].scenario.cluster, &same = question.options[2].scenario.cluster;
   CHECK_FALSE(other.price_usd_per_hour);
   CHECK_FALSE(other.inter_node_gbits_per_s);
   CHECK_FALSE(other.network);
@@ -197,32 +199,37 @@ TEST_CASE("An input rate per node replaces one per vCPU, and the other way round
     "options": [{"input.samples_per_s_per_node": 3000}, {"input.samples_per_s_per_node": 3000, "input.samples_per_s_per_vcpu": 1}])");
   const Error both = read_error(file);
   CHECK_THAT(both.where(), Contains("/options/1/input.samples_per_s_per_vcpu"));
-  const sim::InputPipeline set = read(small_scenario("", R"(, "input": {"samples_per_s_per_vcpu": 125})"),
-                                      {"input.samples_per_s_per_node=3000"}).base.input;
+  const sim::InputPipeline set =
+      read(small_scenario("", R"(, "input": {"samples_per_s_per_vcpu": 125})"), {"input.samples_per_s_per_node=3000"})
+          .base.input;
   CHECK(set.samples_per_s_per_node == 3000);
   CHECK_FALSE(set.samples_per_s_per_vcpu);
 }
 
 TEST_CASE("A measured step is dropped where it is of another run, and the name says so") {
   const sim::Question question = read(small_scenario(
-      "", R"(, "measured": [{"gpus": 8, "step_seconds": 0.1}], "options": [{"cluster.gpus": 16}, {"training.precision": "fp16"}])"));
+      "",
+      R"(, "measured": [{"gpus": 8, "step_seconds": 0.1}], "options": [{"cluster.gpus": 16}, {"training.precision": "fp16"}])"));
   CHECK(question.options[0].scenario.measured.size() == 1);
   CHECK(question.options[1].scenario.measured.empty());
   CHECK(question.options[1].name == "1 × DGX A100 (8 GPUs), fp16, without the measured step");
 }
 
 TEST_CASE("Bad options are named by entry and key") {
-  CHECK_THAT(read_error(with_options(R"([{"cluster.gpus": [8, 0]}])")).where(), Contains("s.json: /options/0/cluster.gpus/1"));
+  CHECK_THAT(read_error(with_options(R"([{"cluster.gpus": [8, 0]}])")).where(),
+             Contains("s.json: /options/0/cluster.gpus/1"));
   CHECK_THAT(read_error(with_options(R"([{"cluster.gpu": 8}])")).where(), Contains("/options/0/cluster.gpu"));
   CHECK_THAT(read_error(with_options(R"([{"cluster.gpuz": 8}])")).hint(), Contains("\"cluster.gpus\""));
-  CHECK_THAT(read_error(with_options(R"([{"cluster.inter_node_gbps": 8}])")).hint(), Contains("\"cluster.inter_node_gbits_per_s\""));
+  CHECK_THAT(read_error(with_options(R"([{"cluster.inter_node_gbps": 8}])")).hint(),
+             Contains("\"cluster.inter_node_gbits_per_s\""));
   CHECK_THAT(read_error(with_options(R"([{"gpus": 8}])")).where(), Contains("/options/0/gpus"));
   CHECK_THAT(read_error(with_options(R"([{"cluster": {"gpus": 8}}])")).hint(), Contains("dotted"));
   CHECK_THAT(read_error(with_options(R"([{}])")).where(), Contains("/options/0"));
   CHECK_THAT(read_error(with_options(R"([{"cluster.gpus": []}])")).where(), Contains("/options/0/cluster.gpus"));
   CHECK_THAT(read_error(with_options(R"([8])")).where(), Contains("/options/0"));
   CHECK_THAT(read_error(with_options("{}")).where(), Contains("/options"));
-  CHECK_THAT(read_error(with_options(R"([{"cluster.machine": "DGX Q100"}])")).where(), Contains("/options/0/cluster.machine"));
+  CHECK_THAT(read_error(with_options(R"([{"cluster.machine": "DGX Q100"}])")).where(),
+             Contains("/options/0/cluster.machine"));
   CHECK_THAT(read_error(with_options(R"([{"measured": []}])")).where(), Contains("/options/0/measured"));
   CHECK_THAT(read_error(with_options(R"([{"foretrain": 1}])")).where(), Contains("/options/0/foretrain"));
 }
@@ -232,7 +239,8 @@ TEST_CASE("Combinations are counted before they are made") {
   for (int i = 2; i <= 200; ++i) list += ", " + std::to_string(i);
   list += "]";
   // 200 · 200 · 200 combinations are refused at once
-  const std::string cube = R"([{"cluster.gpus": )" + list + R"(, "training.micro_batch": )" + list + R"(, "training.epochs": )" + list + "}]";
+  const std::string cube = R"([{"cluster.gpus": )" + list + R"(, "training.micro_batch": )" + list +
+                           R"(, "training.epochs": )" + list + "}]";
   CHECK_THAT(read_error(with_options(cube)).what(), Contains("10000"));
   const std::string row = R"([{"cluster.gpus": )" + list + "}]";
   CHECK(read(with_options(row)).options.size() == 200);

@@ -22,7 +22,8 @@ TEST_CASE("A scenario is read into plain values") {
 
 TEST_CASE("Whole numbers may be written with an exponent, others are no counts") {
   CHECK(read(small_scenario(R"(, "global_batch": 5.12e2)")).base.training.global_batch == 512);
-  CHECK_THAT(read_error(small_scenario(R"(, "global_batch": 512.5)")).where(), Contains("s.json: /training/global_batch"));
+  CHECK_THAT(read_error(small_scenario(R"(, "global_batch": 512.5)")).where(),
+             Contains("s.json: /training/global_batch"));
 }
 
 TEST_CASE("The version is required and known") {
@@ -37,15 +38,16 @@ TEST_CASE("The version is required and known") {
 TEST_CASE("What is required is asked for") {
   CHECK_THAT(read_error(R"({"foretrain": 1})").what(), Contains("micro_batch"));
   CHECK_THAT(read_error(R"({"foretrain": 1, "training": {"micro_batch": 1}})").what(), Contains("model"));
-  const Error no_machine =
-      read_error(R"({"foretrain": 1, "model": {"zoo": "resnet50"}, "training": {"micro_batch": 1}, "cluster": {"gpus": 8}})");
+  const Error no_machine = read_error(
+      R"({"foretrain": 1, "model": {"zoo": "resnet50"}, "training": {"micro_batch": 1}, "cluster": {"gpus": 8}})");
   CHECK_THAT(no_machine.where(), Contains("/cluster"));
   CHECK_THAT(no_machine.hint(), Contains("gpus_per_node"));
 }
 
 TEST_CASE("A model is given in exactly one way") {
   const auto model = [](const std::string& text, const std::string& more = "") {
-    return R"({"foretrain": 1, "training": {"micro_batch": 8}, "cluster": {"machine": "DGX A100"}, "model": )" + text + more + "}";
+    return R"({"foretrain": 1, "training": {"micro_batch": 8}, "cluster": {"machine": "DGX A100"}, "model": )" + text +
+           more + "}";
   };
   SECTION("a zoo entry whose sizes are overridden") {
     const sim::Scenario s = read(model(R"({"zoo": "gpt2", "layers": 24})")).base;
@@ -112,19 +114,25 @@ TEST_CASE("Keys in another unit or by another name are explained") {
              Contains("inter_node_gbits_per_s"));
   CHECK_THAT(hint(small_scenario("", R"(, "measured": [{"gpus": 8, "step_ms": 310}])")),
              Contains("step_seconds") && Contains("in s"));
-  CHECK_THAT(hint(head + R"("training": {"batch_size": 64}, "cluster": {"machine": "DGX A100"}})"), Contains("micro_batch"));
-  CHECK_THAT(hint(head + training + R"("cluster": {"machine": "DGX A100"}, "plan": {"dp": 8}})"), Contains("gpus / (tensor"));
+  CHECK_THAT(hint(head + R"("training": {"batch_size": 64}, "cluster": {"machine": "DGX A100"}})"),
+             Contains("micro_batch"));
+  CHECK_THAT(hint(head + training + R"("cluster": {"machine": "DGX A100"}, "plan": {"dp": 8}})"),
+             Contains("gpus / (tensor"));
   CHECK_THAT(hint(small_scenario("", R"(, "micro_batch": 8)")), Contains("\"training\""));
   CHECK_THAT(hint(small_scenario("", R"(, "cluster.gpus": 8)")), Contains("\"cluster\""));
 }
 
 TEST_CASE("Contradictions are errors") {
-  CHECK_THAT(read_error(small_scenario("", R"(, "input": {"samples_per_s_per_node": 3000, "samples_per_s_per_vcpu": 125})")).where(),
-             Contains("/input/samples_per_s_per_vcpu"));
-  CHECK_THAT(read_error(small_scenario("", R"(, "input": {"storage_gbytes_per_s": 1})")).hint(), Contains("dataset_bytes"));
+  CHECK_THAT(
+      read_error(small_scenario("", R"(, "input": {"samples_per_s_per_node": 3000, "samples_per_s_per_vcpu": 125})"))
+          .where(),
+      Contains("/input/samples_per_s_per_vcpu"));
+  CHECK_THAT(read_error(small_scenario("", R"(, "input": {"storage_gbytes_per_s": 1})")).hint(),
+             Contains("dataset_bytes"));
   CHECK_THAT(read_error(small_scenario(), {"cluster.oversubscription=2"}).what(), Contains("nodes_per_leaf"));
-  CHECK_THAT(read_error(small_scenario("", R"(, "measured": [{"machine": "DGX B", "gpus": 8, "step_seconds": 1}])")).where(),
-             Contains("/measured/0/machine"));
+  CHECK_THAT(
+      read_error(small_scenario("", R"(, "measured": [{"machine": "DGX B", "gpus": 8, "step_seconds": 1}])")).where(),
+      Contains("/measured/0/machine"));
   // 8 GPUs do not divide into replicas of 3; 8 = 2 · 4 do
   CHECK_THAT(read_error(small_scenario(), {"plan.tensor=3"}).what(), Contains("replicas of 3"));
   CHECK_THAT(read_error(small_scenario(), {"plan.tensor=3"}).where(), Contains("--set plan.tensor=3"));
@@ -149,7 +157,8 @@ TEST_CASE("Zero GPUs and other values out of range name what is allowed") {
 TEST_CASE("--set takes JSON or bare words") {
   CHECK(parse_assignment("cluster.gpus=8", "--set").key == "cluster.gpus");
   CHECK(parse_assignment("name=a=b", "--set").value == "a=b");
-  CHECK_THAT(error_of([] { static_cast<void>(parse_assignment("cluster.gpus", "--set")); }).where(), Contains("--set cluster.gpus"));
+  CHECK_THAT(error_of([] { static_cast<void>(parse_assignment("cluster.gpus", "--set")); }).where(),
+             Contains("--set cluster.gpus"));
   CHECK_THAT(error_of([] { static_cast<void>(parse_assignment("=8", "--set")); }).where(), Contains("--set =8"));
 
   CHECK(read(small_scenario(), {"training.precision=fp16"}).base.training.precision == models::Precision::fp16);
