@@ -87,6 +87,8 @@ std::vector<Alternatives> read_entry(const JsonView& entry) {
 
 }  // namespace
 
+std::string typed_text(const std::string& text) { return printable(text, 4 * text.size() + 1); }
+
 void check_settable(const std::string& key, const JsonView& view) {
   const auto* field = find_field(key);
   if (field == nullptr || (field->path == "model.*" && key == "model.*")) {

@@ -19,6 +19,9 @@ struct Change {
   JsonView value;    // its source and pointer are where the user wrote it
 };
 
+// Text from a command line as a JSON value may hold it: valid UTF-8, all of it (a row's own limit is checked later).
+[[nodiscard]] std::string typed_text(const std::string& text);
+
 // Throws Error at `view` when `key` cannot be set (unknown, or not a single value); `view` is the value.
 void check_settable(const std::string& key, const JsonView& view);
 

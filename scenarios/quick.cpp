@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/text.h"
+#include "scenarios/changes.h"
 #include "scenarios/fields.h"
 #include "scenarios/model_reader.h"
 #include "scenarios/reader.h"
@@ -22,7 +23,7 @@ template <class Owner>
 Json checked_value(const std::string& flag, const std::string& text, const Field<Owner>& field) {
   const bool is_text = field.type == FieldType::text || field.type == FieldType::choice;
   const std::string where = flag + " " + text;
-  Json value = !is_text && Json::accept(text) ? parse_json(text, where) : Json(printable(text));
+  Json value = !is_text && Json::accept(text) ? parse_json(text, where) : Json(typed_text(text));
   Owner ignored;
   field.read(JsonView(value, where), ignored);
   return value;
@@ -51,14 +52,14 @@ bool ends_with(std::string_view text, std::string_view ending) {
 Json model_of(const std::string& name, const DataStore& data) {
   const std::string where = "--model " + name;
   if (!ends_with(name, ".json")) {
-    const Json value = printable(name);
+    const Json value = typed_text(name);
     static_cast<void>(zoo_facts(JsonView(value, where), data));  // throws for an unknown name
     return {{"zoo", value}};
   }
   const Json file = parse_json(read_file(name), name);
   const bool is_huggingface = file.is_object() && (file.contains("model_type") || file.contains("architectures"));
   if (is_huggingface) return {{"huggingface", flag_value("--model", name, "model.huggingface")}};  // throws
-  return {{"operators", name}};
+  return {{"operators", typed_text(name)}};
 }
 
 // "4" or "1-4"; nothing when the text is neither.
@@ -165,7 +166,7 @@ Json quick_scenario(const QuickScenario& quick, const calibrate::Catalogue& cata
   Json scenario = {{"foretrain", 1}, {"model", model_of(quick.model, catalogue.data())}, {"training", training}};
   if (!quick.stack.empty()) {
     static_cast<void>(catalogue.stack(quick.stack, printable("--stack " + quick.stack)));
-    scenario["stack"]["name"] = quick.stack;
+    scenario["stack"]["name"] = typed_text(quick.stack);
   }
   scenario["cluster"] = cluster;
   if (!quick.step.empty()) {

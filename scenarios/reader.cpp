@@ -90,7 +90,7 @@ Change change_of(const Assignment& assignment, std::list<Json>& values) {
   const bool wants_text = field != nullptr && (field->type == FieldType::text || field->type == FieldType::choice);
   const bool quoted_text = !assignment.value.empty() && assignment.value.front() == '"';
   const bool is_json = Json::accept(assignment.value) && (!wants_text || quoted_text);
-  values.push_back(is_json ? parse_json(assignment.value, assignment.where) : Json(printable(assignment.value)));
+  values.push_back(is_json ? parse_json(assignment.value, assignment.where) : Json(typed_text(assignment.value)));
   Change change{assignment.key, JsonView(values.back(), assignment.where)};
   check_settable(change.path, change.value);
   if (change.value.is_array()) change.value.fail("a list where one value is expected", "lists belong into `options`");

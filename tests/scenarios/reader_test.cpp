@@ -167,6 +167,10 @@ TEST_CASE("--set takes JSON or bare words") {
   CHECK(read(small_scenario(), {"stack.options.bucket_bytes=1e6"}).base.stack.options.at("bucket_bytes") == 1e6);
   CHECK(read(small_scenario(), {"cluster.gpus=8", "cluster.gpus=16"}).base.cluster.gpus == 16);
 
+  CHECK(read(small_scenario(), {"name=" + std::string(900, 'x')}).base.name.size() == 900);
+  CHECK_THAT(read_error(small_scenario(), {"name=" + std::string(1001, 'x')}).what(), Contains("1000 bytes"));
+  CHECK(read(small_scenario(), {"name=\xff"}).base.name == "\\xFF");
+
   const Error unknown = read_error(small_scenario(), {"cluster.gpuz=8"});
   CHECK_THAT(unknown.where(), Contains("--set cluster.gpuz=8"));
   CHECK_THAT(unknown.hint(), Contains("gpus"));
