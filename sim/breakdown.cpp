@@ -67,8 +67,8 @@ std::vector<Interval> intervals(const Job& job, const Timeline& timeline, std::u
 }
 
 // Adds `seconds` during which `now` went on to the parts.
-void account(std::map<std::string, double>& parts, const std::array<std::multiset<calibrate::CollectiveKind>, doings>& now,
-             double seconds, double stretch) {
+void account(std::map<std::string, double>& parts,
+             const std::array<std::multiset<calibrate::CollectiveKind>, doings>& now, double seconds, double stretch) {
   const auto first = std::find_if(now.begin(), now.end(), [](const auto& going) { return !going.empty(); });
   if (first == now.end()) {
     parts["pipeline_bubble"] += seconds;
@@ -85,7 +85,9 @@ void account(std::map<std::string, double>& parts, const std::array<std::multise
       if (stretch > 1.0) parts["straggler_wait"] += seconds - own;
       return;
     }
-    case Doing::communicating: parts[std::string("exposed_") + calibrate::to_string(*first->begin())] += seconds; return;
+    case Doing::communicating:
+      parts[std::string("exposed_") + calibrate::to_string(*first->begin())] += seconds;
+      return;
     case Doing::waiting: parts["straggler_wait"] += seconds; return;
     case Doing::input: parts["input_stall"] += seconds; return;
     case Doing::launching: parts["launch"] += seconds; return;

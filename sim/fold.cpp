@@ -62,8 +62,8 @@ class JobCells {
   void add_flows(const Job& job, ColouredGraph& graph);
 
   std::size_t first_group_ = 0;
-  std::vector<std::size_t> first_flow_;      // by group
-  std::vector<std::uint32_t> link_vertex_;   // by link; none = crossed by no flow
+  std::vector<std::size_t> first_flow_;     // by group
+  std::vector<std::uint32_t> link_vertex_;  // by link; none = crossed by no flow
   std::vector<std::uint32_t> cell_, size_;
 };
 

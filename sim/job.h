@@ -20,9 +20,9 @@ inline constexpr std::uint32_t no_group = 0xffffffffu;
 
 struct RankInstance {
   std::uint32_t program = 0;
-  int rank = 0;          // the (first) rank it stands for
-  int represents = 1;    // how many ranks it stands for
-  double stretch = 1.0;  // compute time multiplier
+  int rank = 0;                                      // the (first) rank it stands for
+  int represents = 1;                                // how many ranks it stands for
+  double stretch = 1.0;                              // compute time multiplier
   std::vector<std::uint32_t> group_of_communicator;  // by Program::communicators; index into Job::groups or no_group
 };
 

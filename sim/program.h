@@ -53,7 +53,7 @@ struct Program {
   std::vector<Stream> streams;
   std::vector<std::string> communicators;  // "data", "tensor", …: names that the placement knows
   std::vector<std::string> labels;
-  std::vector<Activity> activities;             // an activity may only wait for earlier ones
+  std::vector<Activity> activities;  // an activity may only wait for earlier ones
   std::vector<ActivityIndex> dependencies;
   double resident_bytes = 0;                    // memory held through the whole step
   double compute_rate_while_communicating = 1;  // compute streams run at this rate while the rank communicates

@@ -70,9 +70,8 @@ std::vector<double> memory_peaks(const Job& job, const Timeline& timeline) {
       if (activity.allocates_bytes != 0) changes.push_back({span.start, activity.allocates_bytes});
       if (activity.frees_bytes != 0) changes.push_back({span.finish, -activity.frees_bytes});
     }
-    std::sort(changes.begin(), changes.end(), [](const Change& a, const Change& b) {
-      return a.at != b.at ? a.at < b.at : a.bytes < b.bytes;
-    });
+    std::sort(changes.begin(), changes.end(),
+              [](const Change& a, const Change& b) { return a.at != b.at ? a.at < b.at : a.bytes < b.bytes; });
     double held = program.resident_bytes;
     double peak = held;
     for (const Change& change : changes) peak = std::max(peak, held += change.bytes);

@@ -15,7 +15,7 @@ using SpanIndex = std::uint32_t;
 inline constexpr SpanIndex no_span = 0xffffffffu;
 
 struct Span {
-  double start = 0;   // seconds; a collective's start is when this rank arrived
+  double start = 0;  // seconds; a collective's start is when this rank arrived
   double finish = 0;
   SpanIndex released_by = no_span;  // whose finish let it start (or, for a collective, let the last member arrive)
 };
@@ -30,12 +30,12 @@ struct CollectiveSpan {
 };
 
 struct Timeline {
-  double step_seconds = 0;  // last finish of any instance
-  std::vector<std::uint32_t> first_of;   // by instance
+  double step_seconds = 0;              // last finish of any instance
+  std::vector<std::uint32_t> first_of;  // by instance
   std::vector<Span> spans;
   std::vector<std::uint32_t> collective_of;  // by span: index into collectives, or no_span
   std::vector<CollectiveSpan> collectives;
-  std::vector<double> peak_bytes;        // by instance, resident memory included: memory_peaks()
+  std::vector<double> peak_bytes;  // by instance, resident memory included: memory_peaks()
   std::uint64_t events = 0;
   [[nodiscard]] std::uint64_t hash() const;  // over (instance, activity, start bits, finish bits)
 };

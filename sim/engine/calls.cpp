@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cmath>
 #include <map>
 #include <string>
 #include <tuple>
@@ -44,11 +45,10 @@ std::string rank_name(const RankInstance& rank, const Program& program) {
 }
 
 Error no_group_error(const RankInstance& rank, const Program& program, const Activity& activity) {
-  return Error(fmt::format("{} calls {} on the communicator {}, in which it has no group", rank_name(rank, program),
-                           quoted(program.labels[activity.label]),
-                           quoted(program.communicators[activity.communicator])),
-               {}, "every communicator of a program needs a group of each of its ranks in the placement",
-               ExitCode::failed);
+  return Error(
+      fmt::format("{} calls {} on the communicator {}, in which it has no group", rank_name(rank, program),
+                  quoted(program.labels[activity.label]), quoted(program.communicators[activity.communicator])),
+      {}, "every communicator of a program needs a group of each of its ranks in the placement", ExitCode::failed);
 }
 
 Error mismatch_error(const RankInstance& rank, const Program& program, const Activity& activity, std::size_t ordinal,
@@ -56,12 +56,13 @@ Error mismatch_error(const RankInstance& rank, const Program& program, const Act
   return Error(fmt::format("{} makes call {} on the communicator {} as {} of {:.0f} bytes ({}), another member of its "
                            "group as {} of {:.0f} bytes",
                            rank_name(rank, program), ordinal + 1, quoted(program.communicators[activity.communicator]),
-                           to_string(activity.collective), activity.bytes.value,
-                           quoted(program.labels[activity.label]), to_string(expected.kind), expected.bytes.value),
+                           to_string(activity.collective), activity.bytes.value, quoted(program.labels[activity.label]),
+                           to_string(expected.kind), expected.bytes.value),
                {}, "all members of a group make the same calls in the same order", ExitCode::failed);
 }
 
 double compute_seconds(const Program& program, const RankInstance& rank, const Draw* draw) {
+  assert(rank.stretch > 0 && program.compute_rate_while_communicating > 0);
   double total = 0;
   for (const Activity& activity : program.activities) {
     if (activity.is_collective) continue;
@@ -144,6 +145,10 @@ Seconds longest_step(const Job& job, const Calls& calls, const Draw* draw) {
                plan.alone.time.value * time_multiplier(draw, plan.alone.parameter) +
                plan.rank_bytes.value * work.per_rank_byte + plan.node_bytes.value * work.per_node_byte;
     }
+  }
+  if (!std::isfinite(total)) {
+    throw Error("the step takes longer than can be counted in seconds", {}, "some rate is far too small",
+                ExitCode::failed);
   }
   return Seconds(total);
 }

@@ -40,7 +40,7 @@ struct Calls {
 [[nodiscard]] Bytes flow_bytes(const FlowTemplate& flow, const CollectivePlan& plan);
 
 // A time that no replay of the job exceeds: all activities, latencies and links' work one after another.
-// (At every instant a timer runs, or some link that a flow waits for is full.)
+// (At every instant a timer runs, or some link that a flow waits for is full.) Throws Error when that is infinite.
 [[nodiscard]] Seconds longest_step(const Job& job, const Calls& calls, const Draw* draw);
 
 }  // namespace foretrain::sim::engine

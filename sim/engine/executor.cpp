@@ -101,8 +101,8 @@ void Executor::start_kernel(ActivityOfRank which, double seconds) {
 
 void Executor::end_timed(ActivityOfRank which) {
   std::vector<Kernel>& kernels = ranks_[which.instance].kernels;
-  const auto kernel = std::find_if(kernels.begin(), kernels.end(),
-                                   [&](const Kernel& k) { return k.activity == which.activity; });
+  const auto kernel =
+      std::find_if(kernels.begin(), kernels.end(), [&](const Kernel& k) { return k.activity == which.activity; });
   if (kernel != kernels.end()) kernels.erase(kernel);
   finish(which);
 }
@@ -147,9 +147,7 @@ void Executor::set_communicating(std::uint32_t instance, int change) {
 
 // --- collectives --------------------------------------------------------------------------------
 
-const CollectivePlan& Executor::plan(std::uint32_t run) const {
-  return calls_.plan(runs_[run].group, runs_[run].call);
-}
+const CollectivePlan& Executor::plan(std::uint32_t run) const { return calls_.plan(runs_[run].group, runs_[run].call); }
 
 void Executor::arrive(ActivityOfRank which, std::uint32_t group) {
   const std::uint32_t call = graphs_[job_.instances[which.instance].program].call[which.activity];

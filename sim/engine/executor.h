@@ -77,11 +77,11 @@ class Executor final : private SessionListener {
 
   double now_ = 0;
   Timeline timeline_;
-  std::vector<std::uint32_t> waits_;   // by span: finishes still to come before it starts
-  std::vector<RankState> ranks_;       // by instance
+  std::vector<std::uint32_t> waits_;  // by span: finishes still to come before it starts
+  std::vector<RankState> ranks_;      // by instance
   std::vector<CollectiveRun> runs_;
   std::vector<std::vector<std::uint32_t>> run_of_call_;  // by group and call: index into runs_
-  std::vector<ActivityOfRank> finished_;  // whose dependents are not released yet
+  std::vector<ActivityOfRank> finished_;                 // whose dependents are not released yet
   std::uint64_t finished_count_ = 0;
 };
 

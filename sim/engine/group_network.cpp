@@ -35,9 +35,8 @@ void GroupNetwork::start(std::uint32_t group, std::uint32_t flow, Bytes bytes, T
 
 ParameterId GroupNetwork::bottleneck(std::uint32_t group, std::uint32_t flow) const {
   const Route& route = job_.groups[group].flows[flow].route;
-  const auto narrowest = std::min_element(route.begin(), route.end(), [this](const LinkUse& a, const LinkUse& b) {
-    return capacity(a) < capacity(b);
-  });
+  const auto narrowest = std::min_element(
+      route.begin(), route.end(), [this](const LinkUse& a, const LinkUse& b) { return capacity(a) < capacity(b); });
   return job_.links[narrowest->link].parameter;
 }
 

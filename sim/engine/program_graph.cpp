@@ -49,7 +49,8 @@ ProgramGraph program_graph(const Program& program) {
   for (std::size_t a = 0; a < count; ++a) graph.first_dependent[a + 1] += graph.first_dependent[a];
   graph.dependents.resize(graph.first_dependent[count]);
   std::vector<std::uint32_t> next = graph.first_dependent;
-  for_each_wait(program, [&](ActivityIndex earlier, ActivityIndex later) { graph.dependents[next[earlier]++] = later; });
+  for_each_wait(program,
+                [&](ActivityIndex earlier, ActivityIndex later) { graph.dependents[next[earlier]++] = later; });
   number_calls(program, graph);
   return graph;
 }

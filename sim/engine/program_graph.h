@@ -14,9 +14,9 @@ namespace foretrain::sim::engine {
 struct ProgramGraph {
   std::vector<std::uint32_t> first_dependent;  // by activity, and one more: range in dependents
   std::vector<ActivityIndex> dependents;
-  std::vector<std::uint32_t> waits;            // by activity: for how many finishes it waits
-  std::vector<ActivityIndex> collectives;      // in program order
-  std::vector<std::uint32_t> call;             // by activity: which call on its communicator a collective is
+  std::vector<std::uint32_t> waits;        // by activity: for how many finishes it waits
+  std::vector<ActivityIndex> collectives;  // in program order
+  std::vector<std::uint32_t> call;         // by activity: which call on its communicator a collective is
 };
 
 [[nodiscard]] ProgramGraph program_graph(const Program& program);

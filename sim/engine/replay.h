@@ -3,7 +3,7 @@
 // SimGrid is the clock and the max-min fluid network; programs, streams and collectives are ours.
 // Activities are created when ready; compute, host work and latencies are timers, communication is flows
 // over zero-latency links. One process may replay any number of jobs, one at a time (SimGrid is not
-// thread-safe); every timeline starts at zero.
+// thread-safe); every timeline starts at zero and does not depend, to the last bit, on replays before it.
 #pragma once
 
 #include "base/parameter.h"
@@ -16,7 +16,7 @@ namespace foretrain::sim::engine {
 enum class Fidelity {
   analytic,  // a collective is one event of its contention-free time
   fluid,     // latency, then one flow per hop, sharing links max-min (the default)
-  steps,     // every step of the ring as flows of its own (tests)
+  steps,     // every step as a latency and flows of its own, one step after another (tests)
 };
 
 struct ReplayOptions {
@@ -24,8 +24,9 @@ struct ReplayOptions {
   const Draw* draw = nullptr;  // multipliers of time per parameter; none = all 1
 };
 
-// Throws Error (ExitCode::failed) naming who waits for what when the program is stuck: ranks that
-// never meet in a collective, or communicators that the job has no group for.
+// Throws Error (ExitCode::failed) naming ranks, classes, calls and communicators when the job contradicts
+// itself (a communicator without a group, members that call different operations together) and, afterwards,
+// who waits for whom when it never ends (ranks that do not meet in a collective).
 [[nodiscard]] Timeline replay(const Job& job, const CollectivePlanner& planner, const ReplayOptions& options = {});
 
 }  // namespace foretrain::sim::engine

@@ -7,8 +7,8 @@
 #include <string>
 
 #include <fmt/format.h>
-#include <simgrid/kernel/Timer.hpp>
 #include <xbt/log.h>
+#include <simgrid/kernel/Timer.hpp>
 
 #include "base/error.h"
 #include "sim/engine/signal_guard.h"
@@ -23,8 +23,9 @@ using simgrid::kernel::routing::Route;
 using simgrid::kernel::timer::Timer;
 namespace s4u = simgrid::s4u;
 
-// SimGrid takes sizes as whole bytes in 64 bits: counting in 2^-20 bytes makes what is cut off negligible.
-constexpr double units_per_byte = 1048576.0;
+// SimGrid takes sizes as whole bytes in 64 bits: in units of 2^-16 bytes, what is cut off is below 1e-9 of all
+// that takes longer than its latency.
+constexpr double units_per_byte = 65536.0;
 constexpr double most_units = 9.0e18;  // below 2^63
 
 // SimGrid's default timing precision (surf/precision) stands for 1e-9 of our time units. With at most 2^20

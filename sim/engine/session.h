@@ -43,7 +43,7 @@ class SessionListener {
 
 class Session {
  public:
-  // No event is later than `longest`.
+  // No event is later than `longest`, which is finite.
   Session(SessionListener& listener, Seconds longest);
   ~Session();
   Session(const Session&) = delete;
@@ -57,7 +57,7 @@ class Session {
   void cancel(TimerHandle timer);
 
   // Starts to send now. `route` is not empty. Throws Error when the flow is too large for SimGrid's
-  // 64-bit sizes (17 TB).
+  // 64-bit sizes (137 TB).
   void start_flow(Bytes bytes, const std::vector<LinkShare>& route, Token token);
 
   // Runs until nothing is left to happen.

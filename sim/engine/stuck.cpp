@@ -48,9 +48,8 @@ std::string describe(const Job& job, const std::vector<CollectiveRun>& runs, con
                                     [&](std::uint32_t member) { return !has_arrived(run, member); });
   const std::size_t others = group.members.size() - run.arrived.size() - 1;
   return fmt::format("{} (call {} on {}): {} waits for {}, {}{}", label(job, run.arrived.front()), run.call + 1,
-                     quoted(group.communicator), rank_name(job, run.arrived.front().instance),
-                     rank_name(job, *missing), what_it_does(job, runs, *missing),
-                     others > 0 ? fmt::format(", and for {} more", others) : "");
+                     quoted(group.communicator), rank_name(job, run.arrived.front().instance), rank_name(job, *missing),
+                     what_it_does(job, runs, *missing), others > 0 ? fmt::format(", and for {} more", others) : "");
 }
 
 }  // namespace
@@ -63,8 +62,7 @@ Error stuck_error(const Job& job, const std::vector<CollectiveRun>& runs) {
   }
   assert(found > 0);
   if (found > most_lines) text += fmt::format("\n  and {} more", found - most_lines);
-  return Error(text, {}, "all members of a group must reach the same collectives, in the same order",
-               ExitCode::failed);
+  return Error(text, {}, "all members of a group must reach the same collectives, in the same order", ExitCode::failed);
 }
 
 }  // namespace foretrain::sim::engine

@@ -42,8 +42,7 @@ Program step(int activities, int collectives) {
 
 void bench_replay(const char* name, const Job& job, int repetitions) {
   std::uint64_t events = 0;
-  const double seconds =
-      median_seconds(repetitions, [&] { events = replay(job, RingPlanner(2e-6)).events; });
+  const double seconds = median_seconds(repetitions, [&] { events = replay(job, RingPlanner(2e-6)).events; });
   fmt::print("{:<52} {:8.2f} ms {:9} events {:6.2f} M events/s\n", name, seconds * 1e3, events,
              static_cast<double>(events) / seconds * 1e-6);
 }

@@ -16,8 +16,8 @@ using Parts = std::map<std::string, double>;
 
 Parts parts_of(const Job& job, const Timeline& timeline, std::uint32_t instance = 0) {
   Parts parts = breakdown(job, timeline, instance);
-  const double sum = std::accumulate(parts.begin(), parts.end(), 0.0,
-                                     [](double s, const auto& part) { return s + part.second; });
+  const double sum =
+      std::accumulate(parts.begin(), parts.end(), 0.0, [](double s, const auto& part) { return s + part.second; });
   CHECK(sum == Approx(timeline.step_seconds).epsilon(1e-12));
   return parts;
 }
@@ -78,8 +78,8 @@ TEST_CASE("the input pipeline stalls a rank where nothing else runs") {
   // 5 s of input, 1 s of launch and 3 s of kernel beside it; then 1 s of kernel.
   TestProgram rank;
   const std::uint16_t input = rank.program.add_stream("input", StreamKind::input);
-  const ActivityIndex batch = rank.program.add_timed(input, Category::input, rank.program.add_label("decode"),
-                                                     kernel_time(5));
+  const ActivityIndex batch =
+      rank.program.add_timed(input, Category::input, rank.program.add_label("decode"), kernel_time(5));
   rank.kernel(3, {rank.launch(1)});
   rank.kernel(1, {batch});
   const Parts parts = parts_of(lonely_job(rank.program));

@@ -13,9 +13,9 @@ TEST_CASE("a program is written stream by stream") {
       program.add_timed(host, Category::launch, program.add_label("launch"), {microseconds(5), ParameterId{1}});
   const ActivityIndex kernel = program.add_timed(compute, Category::forward, program.add_label("conv1 forward"),
                                                  {microseconds(40), ParameterId{2}}, {launch});
-  const ActivityIndex reduce = program.add_collective(compute, program.add_communicator("data"),
-                                                      calibrate::CollectiveKind::all_reduce, mebibytes(25),
-                                                      program.add_label("bucket 1"), {launch, kernel});
+  const ActivityIndex reduce =
+      program.add_collective(compute, program.add_communicator("data"), calibrate::CollectiveKind::all_reduce,
+                             mebibytes(25), program.add_label("bucket 1"), {launch, kernel});
 
   REQUIRE(program.activities.size() == 3);
   CHECK(program.labels[program.activities[kernel].label] == "conv1 forward");

@@ -74,7 +74,8 @@ TEST_CASE("sharing is even whatever the latencies") {
   const std::uint16_t other = worker.program.add_stream("other communication", StreamKind::communication);
   worker.all_reduce("late", 100e6);
   worker.program.add_collective(other, worker.program.add_communicator("early"),
-                                calibrate::CollectiveKind::send_receive, Bytes(100e6), worker.program.add_label("early"));
+                                calibrate::CollectiveKind::send_receive, Bytes(100e6),
+                                worker.program.add_label("early"));
   struct Planner final : CollectivePlanner {
     [[nodiscard]] CollectivePlan plan(calibrate::CollectiveKind kind, Bytes bytes, const GroupShape&) const override {
       CollectivePlan plan;
@@ -132,6 +133,13 @@ TEST_CASE("a group without links waits for its latency only") {
   PlainPlanner planner;
   planner.alpha = 3e-6;
   CHECK(replay(job, planner).step_seconds == 3e-6);
+}
+
+TEST_CASE("a rate that makes the step infinite is an error") {
+  TestProgram worker;
+  worker.all_reduce("data", 1e9);
+  CHECK_THROWS_WITH(replay(ring_job(worker.program, 2, 1e-305), PlainPlanner()),
+                    Catch::Contains("longer than can be counted"));
 }
 
 TEST_CASE("a draw stretches latencies and divides links") {

@@ -163,7 +163,6 @@ TEST_CASE("a communicator without a group is named") {
   rank.all_reduce("tensor", 1e6, {}, "all-reduce of activations");
   Job job = lonely_job(rank.program);
   job.instances[0].group_of_communicator = {no_group};
-  CHECK_THROWS_WITH(replay(job, PlainPlanner()),
-                    Catch::Contains("rank 0 (worker)") && Catch::Contains("\"tensor\"") &&
-                        Catch::Contains("all-reduce of activations"));
+  CHECK_THROWS_WITH(replay(job, PlainPlanner()), Catch::Contains("rank 0 (worker)") && Catch::Contains("\"tensor\"") &&
+                                                     Catch::Contains("all-reduce of activations"));
 }

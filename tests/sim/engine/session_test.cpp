@@ -48,9 +48,11 @@ void our_handler(int) {}
 }  // namespace
 
 TEST_CASE("a flow gets the whole bandwidth of its link") {
-  CHECK(end_of_one_flow(1e9, 25e9) == Approx(0.04).epsilon(1e-12));         // 1 GB over 25 GB/s
-  CHECK(end_of_one_flow(4, 25e9) == Approx(1.6e-10).epsilon(1e-6));         // four bytes
-  CHECK(end_of_one_flow(1e12, 1e6) == Approx(1e6).epsilon(1e-12));          // 1 TB over 1 MB/s: 11 days
+  CHECK(end_of_one_flow(1e9, 25e9) == Approx(0.04).epsilon(1e-12));     // 1 GB over 25 GB/s
+  CHECK(end_of_one_flow(4, 25e9) == Approx(1.6e-10).epsilon(1e-6));     // four bytes
+  CHECK(end_of_one_flow(1e12, 1e6) == Approx(1e6).epsilon(1e-12));      // 1 TB over 1 MB/s: 11 days
+  CHECK(end_of_one_flow(1e9, 1e-290) == Approx(1e299).epsilon(1e-12));  // nonsense, but in range
+  CHECK(end_of_one_flow(1e9, 1e290) == Approx(1e-281).epsilon(1e-12));
   CHECK(end_of_one_flow(123456789.375, 900e9) == Approx(123456789.375 / 900e9).epsilon(1e-12));
 }
 
@@ -92,7 +94,8 @@ TEST_CASE("a thin flow is not rounded away beside a thick one") {
   // 200,001 - 199,999 = 2 B/s for the thin one, less than the 10^-5 of the link that SimGrid rounds away unless told.
   Recorder recorder;
   Session session(recorder, Seconds(1000));
-  const LinkHandle shared = session.add_link(BytesPerSecond(200001)), narrow = session.add_link(BytesPerSecond(0.999995));
+  const LinkHandle shared = session.add_link(BytesPerSecond(200001)),
+                   narrow = session.add_link(BytesPerSecond(0.999995));
   session.start_flow(Bytes(100), {{shared, 200000}, {narrow, 1}}, 1);
   session.start_flow(Bytes(4), {{shared, 1}}, 2);
   session.run();
@@ -144,7 +147,7 @@ TEST_CASE("every session starts at time zero, whatever ran before") {
 }
 
 TEST_CASE("a flow beyond SimGrid's sizes is an error, and the next session works") {
-  CHECK_THROWS_AS(end_of_one_flow(2e13, 1e9), Error);
+  CHECK_THROWS_AS(end_of_one_flow(2e14, 1e9), Error);
   CHECK(end_of_one_flow(1e9, 25e9) == Approx(0.04).epsilon(1e-12));
 }
 

@@ -84,16 +84,17 @@ TEST_CASE("a group of many says how many are missing") {
   Job job = ring_job(caller.program, 8);
   job.programs.push_back(quitter.program);
   for (std::size_t i = 3; i < 8; ++i) job.instances[i].program = 1;
-  CHECK_THAT(message(job), Catch::Contains("rank 0 (caller) waits for rank 3 (quitter), which ends without it, and for 4 more"));
+  CHECK_THAT(message(job),
+             Catch::Contains("rank 0 (caller) waits for rank 3 (quitter), which ends without it, and for 4 more"));
 }
 
 TEST_CASE("members that call different operations together are named") {
   TestProgram one("one"), other("other");
   one.all_reduce("data", 1e6, {}, "small");
   other.all_reduce("data", 2e6, {}, "large");
-  CHECK_THAT(message(two_ranks(one.program, other.program)),
-             Catch::Contains("rank 1 (other)") && Catch::Contains("2000000 bytes (\"large\")") &&
-                 Catch::Contains("1000000 bytes"));
+  CHECK_THAT(message(two_ranks(one.program, other.program)), Catch::Contains("rank 1 (other)") &&
+                                                                 Catch::Contains("2000000 bytes (\"large\")") &&
+                                                                 Catch::Contains("1000000 bytes"));
 }
 
 TEST_CASE("a stuck program leaves the engine usable") {

@@ -19,7 +19,7 @@ inline Duration launch_time(double seconds) { return {Seconds(seconds), launch_p
 
 // The ring all-reduce of n ranks on links of B bytes/s, in closed form: 2(n-1) steps of α + S/(n·B).
 struct RingPlanner final : CollectivePlanner {
-  double alpha = 0;       // seconds of one step
+  double alpha = 0;  // seconds of one step
   double bandwidth = 50e9;
 
   explicit RingPlanner(double alpha_seconds, double bytes_per_s = 50e9)
