@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "calibrate/inherit.h"
 #include "calibrate/parse.h"
 
 namespace foretrain::calibrate {
@@ -94,7 +95,7 @@ Register<Entry> read_entries(const DataStore& data, const char* kind, Entry (*pa
   return entries;
 }
 
-// `entry` laid over the device that its "like" names (RFC 7396: objects member by member, the rest as a whole).
+// `entry` laid over the device that its "like" names.
 Json resolved(const NamedJson& entry, const Register<NamedJson>& all, std::size_t depth = 0) {
   const JsonView view(entry.json, entry.source);
   const auto like = view.find("like");
@@ -103,10 +104,7 @@ Json resolved(const NamedJson& entry, const Register<NamedJson>& all, std::size_
   if (depth == deepest) like->fail("devices that are like one another in a circle");
   const NamedJson* parent = all.find(like->string());
   if (parent == nullptr) like->fail("unknown device " + quoted(like->string()), name_hint(like->string(), all.names()));
-  Json merged = resolved(*parent, all, depth + 1);
-  merged.erase("notes");
-  merged.merge_patch(entry.json);
-  return merged;
+  return inherit(resolved(*parent, all, depth + 1), view);
 }
 
 Register<Device> read_devices(const DataStore& data) {

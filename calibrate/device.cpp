@@ -1,7 +1,6 @@
 #include "calibrate/device.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "base/statistics.h"
 #include "calibrate/parse.h"
@@ -9,6 +8,13 @@
 
 namespace foretrain::calibrate {
 namespace {
+
+// Of NVIDIA, in order of appearance.
+const std::vector<std::string>& generation_names() {
+  static const std::vector<std::string> names = {"kepler", "pascal", "volta",  "turing",
+                                                 "ampere", "ada",    "hopper", "blackwell"};
+  return names;
+}
 
 constexpr NumberRange positive{0, 1e30, true};
 constexpr NumberRange share_of_one{0, 1, true};
@@ -157,19 +163,6 @@ void parse_steps(const JsonView& value, Device& device) {
   device.floors = parse_evidence(floors);
 }
 
-// Numbers taken over from another device of the same generation are known less well: its spreads are widened.
-void widen(Device& device, double transfer_spread) {
-  const auto widened = [&](Evidence& evidence) {
-    evidence.relative_spread = std::hypot(evidence.relative_spread, transfer_spread);
-  };
-  for (auto& [precision, profile] : device.products) widened(profile.evidence);
-  for (auto& [precision, profile] : device.convolutions) widened(profile.evidence);
-  for (auto& [direction, curve] : device.attention) widened(curve.evidence);
-  widened(device.recurrent.evidence);
-  widened(device.memory_curve.evidence);
-  widened(device.floors);
-}
-
 }  // namespace
 
 double EfficiencyCurve::at(double work_done, bool& outside) const {
@@ -178,14 +171,17 @@ double EfficiencyCurve::at(double work_done, bool& outside) const {
 }
 
 Device parse_device(const JsonView& value) {
-  value.allow_only({"name", "chip", "like", "transfer_spread", "generation", "memory_bytes", "memory_bandwidth_gbytes_per_s",
-                    "multiprocessors", "peak_flops_per_s", "products", "convolutions", "recurrent", "attention",
-                    "unfused_attention", "memory_efficiency", "memory_kind_share", "floors", "host_factor",
-                    "power_watts", "idle_watts", "datasheet_source", "notes"});
+  value.allow_only({"name", "chip", "like", "transfer_spread", "generation", "memory_bytes",
+                    "memory_bandwidth_gbytes_per_s", "multiprocessors", "peak_flops_per_s", "products", "convolutions",
+                    "recurrent", "attention", "unfused_attention", "memory_efficiency", "memory_kind_share", "floors",
+                    "host_factor", "power_watts", "idle_watts", "datasheet_source", "notes"});
+  if (const auto spread = value.find("transfer_spread"); spread && !value.find("like")) {
+    spread->fail("a transfer from no device", "\"like\" names the device that numbers are taken over from");
+  }
   Device device;
   device.name = value.at("name").string();
   device.chip = value.at("chip").string();
-  device.generation = value.at("generation").one_of({"volta", "turing", "ampere", "hopper"});
+  device.generation = value.at("generation").one_of(generation_names());
   device.multiprocessors = static_cast<int>(value.at("multiprocessors").integer(1, 10000));
   parse_memory(value, device);
   parse_matrix_work(value, device);
@@ -195,7 +191,6 @@ Device parse_device(const JsonView& value) {
   device.power_watts = value.at("power_watts").number({0, 1e5, true});
   device.idle_watts = value.at("idle_watts").number({0, device.power_watts});
   device.datasheet_source = value.at("datasheet_source").string();
-  if (const auto spread = value.find("transfer_spread")) widen(device, spread->number({0, 1}));
   return device;
 }
 

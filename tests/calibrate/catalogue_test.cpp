@@ -55,7 +55,7 @@ const std::string two_gpus = R"({"vendor": "us", "machines": [{"name": "box", "d
 
 TEST_CASE("every shipped file is read and refers to what exists") {
   const Catalogue catalogue{DataStore()};
-  CHECK(catalogue.device_names().size() >= 11);
+  CHECK(catalogue.device_names().size() >= 34);
   CHECK(catalogue.machine_names().size() >= 25);
   for (const std::string& name : catalogue.machine_names()) {
     INFO(name);
@@ -70,7 +70,7 @@ TEST_CASE("every shipped file is read and refers to what exists") {
   }
   for (const std::string& name : catalogue.network_names()) CHECK_FALSE(catalogue.network(name).source.empty());
   for (const std::string& key : stack_keys()) CHECK_FALSE(catalogue.stack("pytorch-ddp").at(key).source.empty());
-  CHECK(catalogue.collective_constants().pcie_bandwidth.size() == 4);
+  CHECK(catalogue.collective_constants().pcie_bandwidth.size() == 8);
 }
 
 TEST_CASE("names are unique, case aside") {
@@ -158,6 +158,30 @@ TEST_CASE("a device may be like another, with other numbers") {
   CHECK(half.memory_curve.evidence.relative_spread == Approx(std::sqrt(spread * spread + 0.05 * 0.05)));
 }
 
+TEST_CASE("what a device takes over from another is known less well, what it says itself is not") {
+  const Overlay overlay;
+  overlay.write("devices", "T4-other", R"({"name": "T4-other", "like": "T4", "chip": "other", "transfer_spread": 0.3,
+      "datasheet_source": "ours", "products": {"fp16": {"relative_spread": 0.05, "provenance": "measured",
+      "source": "our own table"}, "fp32": {"sustained": 0.9}}})");
+  overlay.write("devices", "T4-third", R"({"name": "T4-third", "like": "T4-other", "transfer_spread": 0.4,
+      "datasheet_source": "ours"})");
+  const Catalogue catalogue = overlay.catalogue();
+  const Evidence& whole = catalogue.device("T4").products.at(models::Precision::fp32).evidence;
+  const Evidence& taken = catalogue.device("T4-other").products.at(models::Precision::fp32).evidence;
+  CHECK(taken.relative_spread == Approx(std::hypot(whole.relative_spread, 0.3)));
+  CHECK(taken.provenance == Provenance::assumed);  // another chip
+  CHECK(taken.source == "as T4: " + whole.source);
+  const Evidence& own = catalogue.device("T4-other").products.at(models::Precision::fp16).evidence;
+  CHECK(own.relative_spread == 0.05);
+  CHECK(own.provenance == Provenance::measured);
+  // A third device inherits the own numbers of the second with its own widening, and the rest with both.
+  const Device& third = catalogue.device("T4-third");
+  CHECK(third.products.at(models::Precision::fp16).evidence.relative_spread == Approx(std::hypot(0.05, 0.4)));
+  CHECK(third.products.at(models::Precision::fp16).evidence.provenance == Provenance::measured);  // the same chip
+  CHECK(third.products.at(models::Precision::fp32).evidence.relative_spread ==
+        Approx(std::hypot(whole.relative_spread, 0.5)));
+}
+
 TEST_CASE("a user's mistakes are named with file and place") {
   const Overlay overlay;
   const auto device_error = [&](const std::string& text) {
@@ -171,7 +195,7 @@ TEST_CASE("a user's mistakes are named with file and place") {
     const Catalogue catalogue = overlay.catalogue();
     return error_of([&] { (void)catalogue.machine("box"); });
   };
-  CHECK_THAT(device_error(R"({"name": "mine", "like": "T5"})").hint(), Contains("T4"));
+  CHECK_THAT(device_error(R"({"name": "mine", "like": "V100-SXM2-16"})").hint(), Contains("V100-SXM2-16GB"));
   CHECK_THAT(device_error(R"({"name": "mine", "like": "mine"})").what(), Contains("circle"));
   CHECK_THAT(device_error(R"({"name": "mine", "like": "T4", "memory_bytes": -1})").where(), Contains("/memory_bytes"));
   CHECK_THAT(device_error(R"({"name": "mine", "like": "T4", "memory_efficiency": {"share": [1, 1, 1]}})").where(),
@@ -182,6 +206,11 @@ TEST_CASE("a user's mistakes are named with file and place") {
              Contains("bf61"));
   CHECK_THAT(device_error(R"({"name": "mine", "like": "T4", "peak_flops_per_s": {"tf32": 1e12}})").what(),
              Contains("without \"products\""));
+  CHECK_THAT(device_error(R"({"name": "mine", "like": "T4", "transfer_spread": "much"})").where(),
+             Contains("/transfer_spread"));
+  CHECK_THAT(device_error(R"({"name": "mine", "like": "T4", "transfer_spread": 0.1, "floors": 1})").where(),
+             Contains("/floors"));
+  CHECK_THAT(device_error(R"({"name": "mine", "like": "T4", "generation": "voltaic"})").what(), Contains("voltaic"));
   CHECK_THAT(machine_error("").what(), Contains("intra_node_gbytes_per_s"));
   CHECK_THAT(machine_error(R"(, "intra_node_gbytes_per_s": 12, "gpu": 4)").what(), Contains("gpu"));
   CHECK_THAT(machine_error(R"(, "intra_node_gbytes_per_s": 12, "inter_node_gbits_per_s": 25)").what(),

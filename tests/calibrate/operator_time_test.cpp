@@ -128,7 +128,9 @@ TEST_CASE("a bigger problem never takes less time") {
   const Catalogue catalogue{DataStore()};
   for (const std::string& name : catalogue.device_names()) {
     ParameterTable parameters;
-    const OperatorClock clock(catalogue.device(name), Precision::fp16, true, parameters);
+    const Device& device = catalogue.device(name);
+    const Precision precision = device.peak.count(Precision::fp16) > 0 ? Precision::fp16 : Precision::fp32;
+    const OperatorClock clock(device, precision, true, parameters);
     const auto rises = [&](auto make) {
       for (const Direction direction : {Direction::forward, Direction::backward}) {
         double before = 0;
