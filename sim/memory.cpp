@@ -118,14 +118,15 @@ std::string memory_advice(const MemoryParts& parts, Bytes capacity, const Scenar
                        scenario.training.micro_batch);
   }
   const std::vector<std::pair<const char*, Bytes>> categories = {
-      {"parameters", parts.parameters}, {"gradients", parts.gradients}, {"optimizer state", parts.optimizer},
-      {"activations", parts.activations}, {"buckets", parts.buckets}, {"workspace", parts.workspace},
+      {"parameters", parts.parameters},   {"gradients", parts.gradients}, {"optimizer state", parts.optimizer},
+      {"activations", parts.activations}, {"buckets", parts.buckets},     {"workspace", parts.workspace},
       {"framework", parts.framework}};
   const auto largest = std::max_element(categories.begin(), categories.end(),
                                         [](const auto& a, const auto& b) { return a.second < b.second; });
-  return fmt::format("not even micro-batch 1 fits: {} alone take {} of {}; a GPU with more memory, or sharding the "
-                     "state over GPUs, is needed",
-                     largest->first, format_bytes(largest->second), format_bytes(capacity));
+  return fmt::format(
+      "not even micro-batch 1 fits: {} alone take {} of {}; a GPU with more memory, or sharding the "
+      "state over GPUs, is needed",
+      largest->first, format_bytes(largest->second), format_bytes(capacity));
 }
 
 }  // namespace foretrain::sim

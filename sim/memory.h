@@ -16,7 +16,7 @@
 namespace foretrain::sim {
 
 struct MemoryParts {
-  Bytes parameters;   // fp32 weights, and their two-byte copies under mixed precision
+  Bytes parameters;  // fp32 weights, and their two-byte copies under mixed precision
   Bytes gradients;
   Bytes optimizer;    // state
   Bytes activations;  // kept from forward to backward

@@ -28,7 +28,8 @@ std::int64_t largest_divisor(std::int64_t per_gpu, std::int64_t wanted) {
                                : fmt::format("the smallest global batch is {}", unit);
   if (training.global_batch % data_parallel == 0) {
     const std::int64_t per_gpu = training.global_batch / data_parallel;
-    hint += fmt::format("; or keep it and set training.micro_batch to {}", largest_divisor(per_gpu, training.micro_batch));
+    hint +=
+        fmt::format("; or keep it and set training.micro_batch to {}", largest_divisor(per_gpu, training.micro_batch));
   } else if (training.global_batch < data_parallel) {
     hint += fmt::format("; {} samples cannot keep {} GPUs busy", training.global_batch, data_parallel);
   }
@@ -62,9 +63,8 @@ Batches resolve_batches(const Training& training, const Plan& plan, std::int64_t
 
 Training rescaled(const Training& training, const Batches& batches, std::int64_t data_parallel) {
   Training result = training;
-  result.global_batch = training.scaling == Scaling::strong
-                            ? batches.global
-                            : batches.micro * batches.accumulation * data_parallel;
+  result.global_batch =
+      training.scaling == Scaling::strong ? batches.global : batches.micro * batches.accumulation * data_parallel;
   return result;
 }
 

@@ -80,8 +80,7 @@ void write_host_overhead(StepWriter& writer, bool distributed) {
 }
 
 void write_input(StepWriter& writer, const Batches& batches) {
-  const auto load =
-      input_load(writer.input().scenario, writer.input().cluster, batches, writer.parameters());
+  const auto load = input_load(writer.input().scenario, writer.input().cluster, batches, writer.parameters());
   if (!load) return;
   Program& program = writer.program();
   writer.explain("load the next batch", "input", load->duration, load->formula, 1);
@@ -91,9 +90,9 @@ void write_input(StepWriter& writer, const Batches& batches) {
 void warn_extrapolated(Composed& composed, const std::vector<std::string>& operators) {
   if (operators.empty()) return;
   composed.extrapolating = true;
-  composed.warnings.push_back(fmt::format("extrapolating: {} operator{} outside the calibrated range of this device ({}{})",
-                                          operators.size(), operators.size() == 1 ? " lies" : "s lie",
-                                          printable(operators.front()), operators.size() > 1 ? ", …" : ""));
+  composed.warnings.push_back(fmt::format(
+      "extrapolating: {} operator{} outside the calibrated range of this device ({}{})", operators.size(),
+      operators.size() == 1 ? " lies" : "s lie", printable(operators.front()), operators.size() > 1 ? ", …" : ""));
 }
 
 }  // namespace
@@ -112,16 +111,15 @@ Composed compose(const ComposeInput& input, ParameterTable& parameters) {
   write_optimizer(writer, reducer ? reducer->finish() : std::vector<ActivityIndex>{});
 
   Program& program = writer.program();
-  const MemoryParts memory =
-      data_parallel_memory(input.model, input.scenario.training, input.stack, distributed);
+  const MemoryParts memory = data_parallel_memory(input.model, input.scenario.training, input.stack, distributed);
   program.rank_class = "replica";
   program.resident_bytes = resident_bytes(memory, input.stack);
   program.compute_rate_while_communicating = 1.0 - input.stack.at("compute_slowdown_while_communicating").value;
 
   Composed composed;
   composed.terms = writer.take_terms();
-  composed.placement = place(input.cluster, compute_stretch(writer, input.cluster),
-                             input.scenario.cluster.straggler_slowdown);
+  composed.placement =
+      place(input.cluster, compute_stretch(writer, input.cluster), input.scenario.cluster.straggler_slowdown);
   composed.programs.push_back(std::move(program));
   if (input.scenario.cluster.straggler_slowdown != 1.0) {
     composed.programs.push_back(composed.programs.front());

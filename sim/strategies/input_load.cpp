@@ -49,7 +49,8 @@ std::optional<InputLoad> input_load(const Scenario& scenario, const Cluster& clu
   };
   if (const auto rate = node_samples_per_second(scenario, cluster)) {
     const int gpus_of_node = std::min(cluster.gpus, cluster.machine.gpus);
-    consider(static_cast<double>(batches.accumulation * batches.micro * gpus_of_node), *rate, "input pipeline of a node");
+    consider(static_cast<double>(batches.accumulation * batches.micro * gpus_of_node), *rate,
+             "input pipeline of a node");
   }
   if (const auto rate = storage_samples_per_second(scenario)) {
     consider(static_cast<double>(batches.global), *rate, "storage shared by all nodes");

@@ -12,7 +12,7 @@
 namespace foretrain::sim::strategies {
 
 struct InputLoad {
-  Duration duration;    // of the slower of loading and reading
+  Duration duration;  // of the slower of loading and reading
   std::string formula;
 };
 

@@ -19,8 +19,8 @@ constexpr const char* backward_launch = "host_seconds_per_launch_backward";
 
 // Autocast runs matrix work in two bytes and so casts its fp32 weights; the rest takes what it gets.
 bool casts_weights(const models::Operator& op, models::Precision precision) {
-  const bool matrix_work = op.kind == OperatorKind::gemm || op.kind == OperatorKind::convolution ||
-                           op.kind == OperatorKind::recurrent;
+  const bool matrix_work =
+      op.kind == OperatorKind::gemm || op.kind == OperatorKind::convolution || op.kind == OperatorKind::recurrent;
   return matrix_work && models::is_mixed(precision) && !op.parameters.empty();
 }
 
@@ -56,8 +56,7 @@ Work Layers::timed(const models::Operator& op, Direction direction, std::int64_t
   const std::string name = op.name + (forward ? " forward" : " backward");
   const Duration host = writer_.anchored(writer_.host_time(forward ? forward_launch : backward_launch, kernels));
   writer_.explain(name, forward ? "forward" : "backward", time, static_cast<double>(accumulation));
-  writer_.explain(name, "launch", host, significant(kernels) + " launches",
-                  static_cast<double>(accumulation));
+  writer_.explain(name, "launch", host, significant(kernels) + " launches", static_cast<double>(accumulation));
   if (time.extrapolated && (extrapolated_.empty() || extrapolated_.back() != op.name)) extrapolated_.push_back(op.name);
   return {name, writer_.anchored(time), host};
 }

@@ -67,8 +67,8 @@ OptimizerPasses optimizer_passes(const std::string& optimizer, bool fused) {
 }
 
 double foreach_launches(double tensors, double elements) {
-  constexpr double tensors_per_launch = 36;   // depth_to_max_tensors of operations over four lists
-  constexpr double chunks_per_launch = 320;   // depth_to_max_blocks
+  constexpr double tensors_per_launch = 36;  // depth_to_max_tensors of operations over four lists
+  constexpr double chunks_per_launch = 320;  // depth_to_max_blocks
   constexpr double elements_per_chunk = 65536;
   const double chunks = std::max(tensors, elements / elements_per_chunk);
   return std::ceil(std::max(tensors / tensors_per_launch, chunks / chunks_per_launch));

@@ -35,9 +35,9 @@ double StepWriter::stack(const std::string& key) const {
 
 Duration StepWriter::host_time(const std::string& key, double count) {
   const calibrate::StackValue& entry = input_.stack.at(key);
-  const ParameterId id = parameters_.add({fmt::format("{} ({})", in_words(key), input_.stack.name),
-                                          entry.relative_spread, entry.provenance, entry.source, entry.value,
-                                          entry.unit});
+  const ParameterId id =
+      parameters_.add({fmt::format("{} ({})", in_words(key), input_.stack.name), entry.relative_spread,
+                       entry.provenance, entry.source, entry.value, entry.unit});
   return {Seconds(entry.value * count * input_.cluster.device->host_factor), id};
 }
 
@@ -68,8 +68,8 @@ void StepWriter::explain(const std::string& name, const std::string& group, Dura
                          const std::string& formula, double times) {
   if (!input_.want_terms || duration.time.value <= 0) return;
   const Parameter& parameter = parameters_.at(duration.parameter);
-  terms_.push_back({name, group, duration.time.value * times, formula, to_string(parameter.provenance),
-                    parameter.source});
+  terms_.push_back(
+      {name, group, duration.time.value * times, formula, to_string(parameter.provenance), parameter.source});
 }
 
 }  // namespace foretrain::sim::strategies

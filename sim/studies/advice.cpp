@@ -69,8 +69,9 @@ class Changes {
     if (!input.samples_per_s_per_node && !input.samples_per_s_per_vcpu && !input.storage_gbytes_per_s) return;
     Scenario changed = scenario_;
     changed.input = InputPipeline{};
-    consider(changed, "input that keeps up (decode once and store the result, decode on the GPU, more CPU workers, "
-                      "faster storage)");
+    consider(changed,
+             "input that keeps up (decode once and store the result, decode on the GPU, more CPU workers, "
+             "faster storage)");
   }
 
   // Twice the samples per GPU and step: launches, optimizer and all-reduce stay what they are.
@@ -80,9 +81,9 @@ class Changes {
     const bool strong = scenario_.training.scaling == Scaling::strong;
     if (strong && prediction_.accumulation % 2 != 0) return;
     changed.training.global_batch = strong ? prediction_.global_batch : 2 * prediction_.global_batch;
-    consider(changed, fmt::format("micro-batch {} instead of {}{}", changed.training.micro_batch,
-                                  scenario_.training.micro_batch,
-                                  strong ? "" : " (the global batch doubles: check that training still converges)"));
+    consider(changed,
+             fmt::format("micro-batch {} instead of {}{}", changed.training.micro_batch, scenario_.training.micro_batch,
+                         strong ? "" : " (the global batch doubles: check that training still converges)"));
   }
 
   void more_accumulation() {
@@ -129,8 +130,8 @@ class Changes {
     for (double factor = 2; factor < beyond_reach; factor *= 2) {
       const double reached = with_factor(factor);
       if (reached - 1 < most_of_it * (best - 1)) continue;
-      found_.push_back({fmt::format("{} Gb/s between nodes instead of {}", significant(rate * factor), significant(rate)),
-                        reached});
+      found_.push_back(
+          {fmt::format("{} Gb/s between nodes instead of {}", significant(rate * factor), significant(rate)), reached});
       return;
     }
   }

@@ -22,8 +22,8 @@ Quantity time_for(const Quantity& throughput, double samples, const std::string&
 Quantity hourly_price(const Cluster& cluster) {
   const std::string machine = cluster.machine.name.empty() ? "this machine" : cluster.machine.name;
   if (!cluster.machine.price_usd_per_hour) {
-    return unknown_quantity("usd/h", "the price of " + printable(machine) +
-                                         " is not known; state cluster.price_usd_per_hour");
+    return unknown_quantity("usd/h",
+                            "the price of " + printable(machine) + " is not known; state cluster.price_usd_per_hour");
   }
   const double price = *cluster.machine.price_usd_per_hour * cluster.nodes;
   std::string provenance = fmt::format("{} per hour × {} machine{}", format_money(*cluster.machine.price_usd_per_hour),
@@ -52,7 +52,8 @@ Quantity energy_of(const Replayed& replayed, const Prediction& prediction, doubl
   const Quantity& step = prediction.step_time;
   return {kilowatt_hours(device.power_watts, step.value),
           kilowatt_hours((device.power_watts + device.idle_watts) / 2, step.low),
-          kilowatt_hours(device.power_watts, step.high), "kWh",
+          kilowatt_hours(device.power_watts, step.high),
+          "kWh",
           fmt::format("{}; GPUs only, board power {} W while kernels run, {} W otherwise (datasheet)", per,
                       significant(device.power_watts), significant(device.idle_watts)),
           true};
@@ -73,10 +74,9 @@ void fill_consequences(Prediction& prediction, const Replayed& replayed) {
                             ? scaled(time, training.epochs, "s", fmt::format("{} epochs", significant(training.epochs)))
                             : unknown_quantity("s", "training.dataset_samples and training.epochs are not both stated");
   prediction.cost_per_hour = hourly_price(replayed.main.run->cluster());
-  prediction.cost = prediction.cost_per_hour.known
-                        ? scaled(time, prediction.cost_per_hour.value / seconds_per_hour, "usd",
-                                 per + " at " + prediction.cost_per_hour.provenance)
-                        : unknown_quantity("usd", prediction.cost_per_hour.provenance);
+  prediction.cost = prediction.cost_per_hour.known ? scaled(time, prediction.cost_per_hour.value / seconds_per_hour,
+                                                            "usd", per + " at " + prediction.cost_per_hour.provenance)
+                                                   : unknown_quantity("usd", prediction.cost_per_hour.provenance);
   prediction.energy = energy_of(replayed, prediction, samples, per);
 }
 

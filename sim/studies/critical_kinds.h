@@ -11,7 +11,7 @@
 namespace foretrain::sim::studies {
 
 struct CriticalKinds {
-  std::map<Bottleneck, double> seconds;    // they sum to the step, up to waiting at its start
+  std::map<Bottleneck, double> seconds;                          // they sum to the step, up to waiting at its start
   std::map<Bottleneck, std::map<std::string, double>> by_label;  // of the same path, by kind and activity label
 };
 

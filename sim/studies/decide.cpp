@@ -27,8 +27,7 @@ Quantity independent_runs(const Scenario& scenario, const Prediction& prediction
                           const calibrate::Catalogue& catalogue) {
   const Cluster cluster = resolve_cluster(scenario.cluster, catalogue);
   if (cluster.gpus == 1) return unknown_quantity("samples/s", "one GPU runs one training at a time");
-  const double limit =
-      strategies::input_samples_per_second(scenario, cluster, cluster.nodes).value_or(HUGE_VAL);
+  const double limit = strategies::input_samples_per_second(scenario, cluster, cluster.nodes).value_or(HUGE_VAL);
   Quantity runs = prediction.one_gpu_throughput;
   for (double* end : {&runs.value, &runs.low, &runs.high}) *end = std::min(*end * cluster.gpus, limit);
   runs.provenance = fmt::format("{} runs of one GPU each, sharing the input pipeline of their node", cluster.gpus);
@@ -55,7 +54,8 @@ AlternativeAnswer answer_for(const std::string& name, const Scenario& scenario, 
 void compare(AlternativeAnswer& answer, const AlternativeAnswer& base) {
   answer.gain = answer.prediction.throughput.value / base.prediction.throughput.value;
   const double spread = log_spread_of_ratio(effects_of(answer.prediction), effects_of(base.prediction));
-  answer.gain_interval = log_normal_quantity(answer.gain, spread, "1", "ratio of two simulations, shared errors cancel");
+  answer.gain_interval =
+      log_normal_quantity(answer.gain, spread, "1", "ratio of two simulations, shared errors cancel");
   answer.odds_faster_than_base = odds_of_more_than_one(answer.gain, spread);
 }
 

@@ -56,7 +56,8 @@ std::string device_of(const ClusterChoice& choice, const calibrate::Catalogue& c
   return catalogue.device(catalogue.machine(choice.machine, choice.where).device).name;
 }
 
-MeasuredRun nearest_measured_run(const Scenario& scenario, const Scenario& original, const calibrate::Catalogue& catalogue) {
+MeasuredRun nearest_measured_run(const Scenario& scenario, const Scenario& original,
+                                 const calibrate::Catalogue& catalogue) {
   using Distance = std::tuple<bool, bool, double, double>;
   const std::string device = device_of(scenario.cluster, catalogue);
   const auto ratio = [](std::int64_t a, std::int64_t b) {
@@ -75,9 +76,10 @@ MeasuredRun nearest_measured_run(const Scenario& scenario, const Scenario& origi
     best_distance = distance;
   }
   if (!best) {
-    throw Error("no measured step can be one of this training: the global batch is no multiple of its "
-                "micro-batch × GPUs",
-                "/measured", "state measured.gpus and measured.micro_batch of a step with the scenario's global batch");
+    throw Error(
+        "no measured step can be one of this training: the global batch is no multiple of its "
+        "micro-batch × GPUs",
+        "/measured", "state measured.gpus and measured.micro_batch of a step with the scenario's global batch");
   }
   return *best;
 }

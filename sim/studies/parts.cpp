@@ -96,7 +96,8 @@ std::vector<NamedQuantity> breakdown_quantities(const Replayed& replayed, const 
     const double spread = busy.empty() ? seconds * std::log(step_time.high / step_time.value) / half_width_90()
                                        : busy_spread(busy, replayed.parameters);
     const double margin = half_width_90() * spread;
-    parts.push_back({name, {seconds, std::max(0.0, seconds - margin), seconds + margin, "s", step_time.provenance, true}});
+    parts.push_back(
+        {name, {seconds, std::max(0.0, seconds - margin), seconds + margin, "s", step_time.provenance, true}});
   }
   return parts;
 }
@@ -117,12 +118,8 @@ void fill_binding(Prediction& prediction, const Replayed& replayed) {
     case Bottleneck::launches:
       prediction.binding = fmt::format("kernel launches and other host work ({})", share);
       break;
-    case Bottleneck::communication:
-      prediction.binding = fmt::format("gradient all-reduce ({})", share);
-      break;
-    case Bottleneck::input:
-      prediction.binding = fmt::format("input pipeline ({})", share);
-      break;
+    case Bottleneck::communication: prediction.binding = fmt::format("gradient all-reduce ({})", share); break;
+    case Bottleneck::input: prediction.binding = fmt::format("input pipeline ({})", share); break;
   }
 }
 
@@ -149,7 +146,8 @@ GradientExchange gradient_exchange(const Replayed& replayed) {
   }
   if (cluster.nodes > 1) {
     const double gbits = cluster.machine.inter_node_bandwidth->value * 8e-9;
-    exchange.over = fmt::format("{} Gb/s {} between {} nodes", significant(gbits), cluster.network->name, cluster.nodes);
+    exchange.over =
+        fmt::format("{} Gb/s {} between {} nodes", significant(gbits), cluster.network->name, cluster.nodes);
   } else {
     exchange.over = fmt::format("{} inside the node", calibrate::to_string(cluster.machine.intra_node));
   }
@@ -162,8 +160,9 @@ MemoryAnswer memory_answer(const Run& run, const DataStore& data) {
   // How much the allocator cannot use varies by about as much as it is.
   const double allocator = run.stack().at("fragmentation_fraction").value;
   const auto bytes = [](Bytes amount, double relative, const std::string& provenance) {
-    return Quantity{amount.value, amount.value * std::max(0.0, 1 - relative), amount.value * (1 + relative), "bytes",
-                    provenance, true};
+    return Quantity{
+        amount.value, amount.value * std::max(0.0, 1 - relative), amount.value * (1 + relative), "bytes", provenance,
+        true};
   };
   MemoryAnswer answer;
   answer.parts = {{"parameters", bytes(parts.parameters, 0, "counted")},
@@ -198,7 +197,8 @@ void fill_warnings(Prediction& prediction, const Replayed& replayed) {
   if (run.cluster().gpus > largest_gpus_with_evidence) {
     prediction.extrapolating = true;
     warn(fmt::format("extrapolating: {} GPUs are {} × the largest job with measurements behind it ({})",
-                     run.cluster().gpus, significant(static_cast<double>(run.cluster().gpus) / largest_gpus_with_evidence, 2),
+                     run.cluster().gpus,
+                     significant(static_cast<double>(run.cluster().gpus) / largest_gpus_with_evidence, 2),
                      largest_gpus_with_evidence));
   }
   for (const ParameterShare& part : prediction.parameters) {

@@ -13,7 +13,7 @@
 namespace foretrain::sim::studies {
 namespace {
 
-// `quantity` times what lies between: its interval becomes the 5 % and 95 % quantiles of the sample.
+// The interval becomes the 5 % and 95 % quantiles of the sample.
 void take_quantiles(Quantity& quantity, const std::vector<double>& sample) {
   quantity.low = quantile(sample, 0.05);
   quantity.high = quantile(sample, 0.95);
@@ -29,15 +29,25 @@ void fill_times(Prediction& prediction, const Replayed& replayed, const PredictO
   if (!replayed.anchor.note.empty()) provenance += "; " + replayed.anchor.note;
   Quantity& step = prediction.step_time;
   step = log_normal_quantity(replayed.main.step_seconds(), log_spread(main), "s", provenance);
-  prediction.speedup =
-      log_normal_quantity(replayed.speedup(), log_spread_of_ratio(main, reference), "1", provenance);
+  prediction.speedup = log_normal_quantity(replayed.speedup(), log_spread_of_ratio(main, reference), "1", provenance);
   if (options.replays > 0) {
-    const Drawn drawn = draw_replays(replayed, options.replays, options.seed);
-    take_quantiles(step, drawn.step_seconds);
-    take_quantiles(prediction.speedup, drawn.speedup);
+    const auto drawn = [&](const ReplayedRun& run) {
+      return drawn_step_seconds(run, replayed.parameters, options.replays, options.seed);
+    };
+    const std::vector<double> steps = drawn(replayed.main);
+    take_quantiles(step, steps);
+    if (replayed.reference.run) {
+      std::vector<double> speedups = drawn(replayed.reference);
+      for (std::size_t i = 0; i < steps.size(); ++i) {
+        const double slowdown_of_one = speedups[i] / replayed.reference.step_seconds();
+        speedups[i] = replayed.speedup() * slowdown_of_one / (steps[i] / step.value);
+      }
+      take_quantiles(prediction.speedup, speedups);
+    }
   }
   const auto samples = static_cast<double>(replayed.main.run->batches().global);
-  prediction.throughput = {samples / step.value, samples / step.high, samples / step.low, "samples/s", provenance, true};
+  prediction.throughput = {samples / step.value, samples / step.high, samples / step.low,
+                           "samples/s",          provenance,          true};
   const double one_gpu = replayed.reference.run ? replayed.reference.samples_per_second() : prediction.throughput.value;
   prediction.one_gpu_throughput = log_normal_quantity(one_gpu, log_spread(reference), "samples/s", provenance);
   const double gpus = replayed.main.run->cluster().gpus;

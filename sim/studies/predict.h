@@ -16,8 +16,8 @@ namespace foretrain::sim::studies {
 
 struct PredictOptions {
   bool fold = true;
-  bool explain = false;        // fill Prediction::terms
-  int replays = 0;             // draws; 0 = first-order interval from the one replay
+  bool explain = false;  // fill Prediction::terms
+  int replays = 0;       // draws; 0 = first-order interval from the one replay
   std::uint64_t seed = 1;
   const Scenario* measured_in = nullptr;  // whose measured steps anchor the prediction; null = the scenario's own
 };

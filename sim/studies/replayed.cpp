@@ -18,7 +18,11 @@ Parameter unmodelled_effects(const Run& run) {
   const Cluster& cluster = run.cluster();
   return {fmt::format("effects outside the model ({} × {}, {})", cluster.gpus,
                       cluster.machine.name.empty() ? cluster.device->name : cluster.machine.name, run.stack().name),
-          spread.value, spread.provenance, spread.source, spread.value, spread.unit};
+          spread.value,
+          spread.provenance,
+          spread.source,
+          spread.value,
+          spread.unit};
 }
 
 ReplayedRun make_ready(const Scenario& scenario, const calibrate::Catalogue& catalogue, const Anchor& anchor,
@@ -45,9 +49,7 @@ Scenario one_gpu_of_the_same_machine(const Scenario& scenario, const strategies:
 
 }  // namespace
 
-double ReplayedRun::samples_per_second() const {
-  return static_cast<double>(run->batches().global) / step_seconds();
-}
+double ReplayedRun::samples_per_second() const { return static_cast<double>(run->batches().global) / step_seconds(); }
 
 double Replayed::speedup() const {
   return reference.run ? main.samples_per_second() / reference.samples_per_second() : 1.0;
@@ -74,25 +76,15 @@ std::unique_ptr<Replayed> replay_scenario(const Scenario& asked, const calibrate
   return result;
 }
 
-Drawn draw_replays(const Replayed& replayed, int replays, std::uint64_t seed) {
-  Drawn drawn;
-  const auto drawn_step = [](const ReplayedRun& run, const Draw& draw) {
-    const double unmodelled = std::pow(draw[run.unmodelled.index], run.unmodelled_share);
-    return run.run->replay(&draw).step_seconds * unmodelled;
-  };
+std::vector<double> drawn_step_seconds(const ReplayedRun& run, const ParameterTable& parameters, int replays,
+                                       std::uint64_t seed) {
+  std::vector<double> seconds;
   for (int i = 0; i < replays; ++i) {
-    const Draw draw = random_draw(replayed.parameters, seed, static_cast<std::uint64_t>(i));
-    const double step = drawn_step(replayed.main, draw);
-    drawn.step_seconds.push_back(step);
-    if (!replayed.reference.run) {
-      drawn.speedup.push_back(1.0);
-      continue;
-    }
-    const double slowdown = step / replayed.main.step_seconds();
-    const double reference = drawn_step(replayed.reference, draw) / replayed.reference.step_seconds();
-    drawn.speedup.push_back(replayed.speedup() * reference / slowdown);
+    const Draw draw = random_draw(parameters, seed, static_cast<std::uint64_t>(i));
+    const double unmodelled = std::pow(draw[run.unmodelled.index], run.unmodelled_share);
+    seconds.push_back(run.run->replay(&draw).step_seconds * unmodelled);
   }
-  return drawn;
+  return seconds;
 }
 
 }  // namespace foretrain::sim::studies

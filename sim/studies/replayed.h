@@ -38,10 +38,9 @@ struct Replayed {
 [[nodiscard]] std::unique_ptr<Replayed> replay_scenario(const Scenario& scenario, const calibrate::Catalogue& catalogue,
                                                         const PredictOptions& options);
 
-// Step seconds and speedups of `replays` draws; the same seed gives the same draws for parameters of the same name.
-struct Drawn {
-  std::vector<double> step_seconds, speedup;
-};
-[[nodiscard]] Drawn draw_replays(const Replayed& replayed, int replays, std::uint64_t seed);
+// Step seconds of `replays` draws of a run of `replayed`; the same seed gives the same draws for parameters of the same
+// name, so that the samples of two runs belong together.
+[[nodiscard]] std::vector<double> drawn_step_seconds(const ReplayedRun& run, const ParameterTable& parameters,
+                                                     int replays, std::uint64_t seed);
 
 }  // namespace foretrain::sim::studies

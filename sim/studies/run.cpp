@@ -15,7 +15,8 @@ namespace {
 strategies::Composed composed_for(const Scenario& scenario, const Cluster& cluster, const models::Model& model,
                                   const calibrate::Stack& stack, const Anchor& anchor, bool want_terms,
                                   ParameterTable& parameters) {
-  const strategies::ComposeInput input{scenario, cluster, model, stack, anchor.compute_scale, anchor.parameter, want_terms};
+  const strategies::ComposeInput input{scenario,         cluster,   model, stack, anchor.compute_scale,
+                                       anchor.parameter, want_terms};
   return strategies::compose(input, parameters);
 }
 
@@ -28,7 +29,8 @@ calibrate::Stack chosen_stack(const StackChoice& choice, const calibrate::Catalo
     if (found == stack.values.end()) {
       std::vector<std::string> known;
       for (const auto& [name, entry] : stack.values) known.push_back(name);
-      throw Error("stack " + quoted(stack.name) + " has no value " + quoted(key), "/stack/options", name_hint(key, known));
+      throw Error("stack " + quoted(stack.name) + " has no value " + quoted(key), "/stack/options",
+                  name_hint(key, known));
     }
     found->second.value = value;
     found->second.relative_spread = 0;
@@ -68,9 +70,7 @@ Run::Run(const Scenario& scenario, const calibrate::Catalogue& catalogue, const 
 
 MemoryParts Run::memory() const { return data_parallel_memory(model_, scenario_.training, stack_, distributed()); }
 
-Timeline Run::replay(const Draw* draw) const {
-  return engine::replay(job_, costs_, {engine::Fidelity::fluid, draw});
-}
+Timeline Run::replay(const Draw* draw) const { return engine::replay(job_, costs_, {engine::Fidelity::fluid, draw}); }
 
 std::vector<Term> Run::collective_terms() const {
   std::vector<Term> terms;
@@ -82,7 +82,8 @@ std::vector<Term> Run::collective_terms() const {
     const CollectivePlan plan = costs_.plan(activity.collective, activity.bytes, group.shape);
     const Parameter& parameter = parameters_.at(plan.alone.parameter);
     terms.push_back({program.labels[activity.label], calibrate::to_string(activity.collective), plan.alone.time.value,
-                     format_bytes(activity.bytes) + ": " + plan.how, to_string(parameter.provenance), parameter.source});
+                     format_bytes(activity.bytes) + ": " + plan.how, to_string(parameter.provenance),
+                     parameter.source});
   }
   return terms;
 }

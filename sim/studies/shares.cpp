@@ -46,8 +46,6 @@ Quantity log_normal_quantity(double value, double log_spread, const std::string&
   return {value, value / factor, value * factor, unit, provenance, true};
 }
 
-Quantity unknown_quantity(const std::string& unit, const std::string& reason) {
-  return {0, 0, 0, unit, reason, false};
-}
+Quantity unknown_quantity(const std::string& unit, const std::string& reason) { return {0, 0, 0, unit, reason, false}; }
 
 }  // namespace foretrain::sim::studies

@@ -75,38 +75,35 @@ class Judge {
     return is_distributed(a) && is_clear(a) && gain_per_gpu(*a, decision_.base) >= rule_.worthwhile_efficiency;
   }
   bool is_uncertain(Candidate a) const {
-    return is_distributed(a) && a->gain > rule_.clear_gain && gain_per_gpu(*a, decision_.base) >= rule_.worthwhile_efficiency;
+    return is_distributed(a) && a->gain > rule_.clear_gain &&
+           gain_per_gpu(*a, decision_.base) >= rule_.worthwhile_efficiency;
   }
 
   void answer(const std::string& word, const std::string& sentence, Candidate recommended) {
     decision_.answer = word;
     decision_.verdict = word + ": " + sentence;
-    decision_.recommended =
-        recommended == nullptr ? -1 : static_cast<int>(recommended - decision_.alternatives.data());
+    decision_.recommended = recommended == nullptr ? -1 : static_cast<int>(recommended - decision_.alternatives.data());
   }
   void reason(const std::string& text) { decision_.reasons.push_back(text); }
 
   void say_yes(const AlternativeAnswer& pick) {
-    answer("Yes", fmt::format("on {} training runs {} as fast as on {}, at {} of its speed per GPU; {}.", pick.name,
-                              times_between(pick.gain_interval), decision_.base.name,
-                              format_percent(gain_per_gpu(pick, decision_.base)),
-                              cost_against(pick.prediction, decision_.base.prediction)),
+    answer("Yes",
+           fmt::format("on {} training runs {} as fast as on {}, at {} of its speed per GPU; {}.", pick.name,
+                       times_between(pick.gain_interval), decision_.base.name,
+                       format_percent(gain_per_gpu(pick, decision_.base)),
+                       cost_against(pick.prediction, decision_.base.prediction)),
            &pick);
     compare_others(pick);
   }
 
   void say_undistributed(const AlternativeAnswer& pick, Candidate distributed) {
     const char* how = pick.scenario.cluster.gpus == 1 ? "one faster GPU is enough" : "as many faster GPUs are enough";
-    answer("No", fmt::format("{}: on {} training runs {} as fast as on {}; {}.", how, pick.name,
-                             times_between(pick.gain_interval), decision_.base.name,
-                             cost_against(pick.prediction, decision_.base.prediction)),
+    answer("No",
+           fmt::format("{}: on {} training runs {} as fast as on {}; {}.", how, pick.name,
+                       times_between(pick.gain_interval), decision_.base.name,
+                       cost_against(pick.prediction, decision_.base.prediction)),
            &pick);
-    if (distributed != nullptr) {
-      reason(fmt::format("{}, the simplest way to distribute that is clearly faster, gains {}: not distinguishable from it.",
-                         distributed->name, times_between(distributed->gain_interval)));
-    } else {
-      reason("No way to distribute is both clearly faster and worth its GPUs.");
-    }
+    if (distributed == nullptr) reason("No way to distribute is both clearly faster and worth its GPUs.");
     compare_others(pick);
   }
 
@@ -132,20 +129,23 @@ class Judge {
 
   void say_no() {
     if (usable_.empty()) {
-      answer("No", decision_.alternatives.empty() ? "there is nothing to compare with." : "none of the options fits into memory.",
+      answer("No",
+             decision_.alternatives.empty() ? "there is nothing to compare with."
+                                            : "none of the options fits into memory.",
              nullptr);
       return;
     }
-    const Candidate best = *std::max_element(usable_.begin(), usable_.end(),
-                                             [](Candidate a, Candidate b) { return a->gain < b->gain; });
+    const Candidate best =
+        *std::max_element(usable_.begin(), usable_.end(), [](Candidate a, Candidate b) { return a->gain < b->gain; });
     const char* what = best->gain_interval.high < 1 ? "is slower" : "is not clearly faster";
-    answer("No", fmt::format("stay with {}; even the fastest option, {}, {}: {} its speed.", decision_.base.name,
-                             best->name, what, times_between(best->gain_interval)),
+    answer("No",
+           fmt::format("stay with {}; even the fastest option, {}, {}: {} its speed.", decision_.base.name, best->name,
+                       what, times_between(best->gain_interval)),
            nullptr);
-    for (const Candidate option : usable_) explain_why_not(*option);
+    for (const Candidate option : usable_) say_gradients(*option);
   }
 
-  void explain_why_not(const AlternativeAnswer& option) {
+  void say_gradients(const AlternativeAnswer& option) {
     const GradientExchange& gradients = option.prediction.gradients;
     if (gradients.seconds <= 0) return;
     const bool longer = gradients.seconds > gradients.backward_seconds;
@@ -166,7 +166,7 @@ class Judge {
       }
       if (other->gain < pick.gain_interval.low) {
         reason(fmt::format("{} gains less: {}.", other->name, times_between(other->gain_interval)));
-        explain_why_not(*other);
+        say_gradients(*other);
       } else if (other->gain <= pick.gain_interval.high) {
         reason(fmt::format("{} is not distinguishable from it: {}.", other->name, times_between(other->gain_interval)));
       } else {
@@ -188,7 +188,8 @@ class Judge {
       if (option.prediction.memory.fits) return;
       reason(fmt::format("{} does not fit into memory ({} of {}): {}.", option.name,
                          format_bytes(Bytes(option.prediction.memory.total.value)),
-                         format_bytes(Bytes(option.prediction.memory.capacity.value)), option.prediction.memory.advice));
+                         format_bytes(Bytes(option.prediction.memory.capacity.value)),
+                         option.prediction.memory.advice));
     };
     add(decision_.base);
     for (const AlternativeAnswer& option : decision_.alternatives) add(option);
@@ -203,9 +204,10 @@ class Judge {
     }
     if (option == nullptr || !option->independent_runs.known) return;
     const double factor = option->independent_runs.value / option->prediction.throughput.value;
-    reason(fmt::format("For many runs, such as a search for hyper-parameters, {} independent runs on {} process {} what "
-                       "one distributed run does, without communication.",
-                       option->scenario.cluster.gpus, option->name, times(factor)));
+    reason(
+        fmt::format("For many runs, such as a search for hyper-parameters, {} independent runs on {} process {} what "
+                    "one distributed run does, without communication.",
+                    option->scenario.cluster.gpus, option->name, times(factor)));
   }
 
   void add_binding() {
@@ -213,6 +215,7 @@ class Judge {
     if (decision_.recommended < 0) return;
     const AlternativeAnswer& pick = decision_.alternatives[static_cast<std::size_t>(decision_.recommended)];
     reason(fmt::format("What holds {}: {}.", pick.name, pick.prediction.binding));
+    say_gradients(pick);
   }
 
   Decision& decision_;

@@ -59,7 +59,8 @@ struct Step {
   double sum_of(StreamKind kind) const {
     double seconds = 0;
     for (const Activity& activity : program.activities) {
-      if (program.streams[activity.stream].kind == kind && !activity.is_collective) seconds += activity.duration.time.value;
+      if (program.streams[activity.stream].kind == kind && !activity.is_collective)
+        seconds += activity.duration.time.value;
     }
     return seconds;
   }

@@ -28,7 +28,8 @@ TEST_CASE("the first bucket closes at 1 MiB, later ones at 25 MiB") {
 
 TEST_CASE("a large tensor makes a large bucket, together with what waits before it") {
   // VGG-16's first dense layer: 392 MiB
-  const std::vector<ReadyGradient> gradients = {{filling(0.1), 3}, {filling(16), 2}, {filling(2), 1}, {filling(392), 0}};
+  const std::vector<ReadyGradient> gradients = {
+      {filling(0.1), 3}, {filling(16), 2}, {filling(2), 1}, {filling(392), 0}};
   const std::vector<Bucket> buckets = assign_buckets(gradients, mebibytes(1), mebibytes(25));
   REQUIRE(buckets.size() == 2);
   CHECK(buckets[0].elements == Approx(filling(16.1)).epsilon(1e-12));
@@ -61,7 +62,7 @@ TEST_CASE("gradients become ready in reverse order; a tied embedding comes last"
   model.layers = {{"embedding", {embedding}}, {"body", {dense}}, {"head", {head}}};
   const std::vector<ReadyGradient> order = ready_order(model);
   REQUIRE(order.size() == 3);
-  CHECK(order[0].elements == 8);   // the bias stands after the weight
+  CHECK(order[0].elements == 8);  // the bias stands after the weight
   CHECK(order[1].elements == 64);
   CHECK(order[2].elements == 8000);
   CHECK(order[2].made_by == 0);
@@ -79,8 +80,8 @@ TEST_CASE("optimizer passes are those of the formulas") {
 
 TEST_CASE("foreach launches follow tensors or chunks, whichever are more") {
   CHECK(foreach_launches(1, 1000) == 1);
-  CHECK(foreach_launches(161, 25.6e6) == 5);   // 161 / 36 = 4.5; 391 chunks / 320 = 1.2
-  CHECK(foreach_launches(10, 340e6) == 17);    // 5188 chunks / 320 = 16.2
+  CHECK(foreach_launches(161, 25.6e6) == 5);  // 161 / 36 = 4.5; 391 chunks / 320 = 1.2
+  CHECK(foreach_launches(10, 340e6) == 17);   // 5188 chunks / 320 = 16.2
 }
 
 }  // namespace

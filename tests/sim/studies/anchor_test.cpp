@@ -47,8 +47,7 @@ TEST_CASE("another kind of GPU takes the factor over, and is less sure") {
   Scenario here = handwriting("Standard_NC24ads_A100_v4", 1);
   here.measured.clear();
   // 0.31 s times the catalogue's ratio of both GPUs, both without input or communication.
-  const double ratio =
-      predict(unanchored, catalogue()).step_time.value / predict(here, catalogue()).step_time.value;
+  const double ratio = predict(unanchored, catalogue()).step_time.value / predict(here, catalogue()).step_time.value;
   CHECK(other.step_time.value == Approx(0.31 * ratio).epsilon(1e-6));
   CHECK(other.step_time.high / other.step_time.value > same.step_time.high / same.step_time.value);
   CHECK(other.step_time.provenance.find("carried over") != std::string::npos);

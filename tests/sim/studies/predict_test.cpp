@@ -64,7 +64,8 @@ TEST_CASE("weak scaling keeps a GPU's batch, strong scaling the global one") {
   const Prediction weak = predict(asked, catalogue());
   CHECK(weak.global_batch == 256);
   CHECK(weak.accumulation == 1);
-  const Prediction one = predict(scenario("resnet50", "Standard_ND96amsr_A100_v4", 1, 32, Precision::fp16), catalogue());
+  const Prediction one =
+      predict(scenario("resnet50", "Standard_ND96amsr_A100_v4", 1, 32, Precision::fp16), catalogue());
   // Eight times the samples in a step that is a little longer.
   CHECK(weak.speedup.value == Approx(8 * one.step_time.value / weak.step_time.value).epsilon(1e-9));
 

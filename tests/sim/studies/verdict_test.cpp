@@ -52,8 +52,8 @@ bool mentions(const Decision& decision, const std::string& text) {
 }
 
 TEST_CASE("the simplest clear gain is picked, bigger ones are said with what they buy") {
-  const Decision decision =
-      decided({{"two nodes", 8, 2, 7.0, 6.3, 7.8}, {"one node", 4, 1, 3.6, 3.3, 3.9}, {"eight in one", 8, 1, 3.8, 3.4, 4.2}});
+  const Decision decision = decided(
+      {{"two nodes", 8, 2, 7.0, 6.3, 7.8}, {"one node", 4, 1, 3.6, 3.3, 3.9}, {"eight in one", 8, 1, 3.8, 3.4, 4.2}});
   CHECK(decision.answer == "Yes");
   CHECK(decision.verdict.rfind("Yes", 0) == 0);
   CHECK(recommended(decision) == "one node");
