@@ -16,6 +16,7 @@ struct Scale {
   double divisor = 1;
   std::string suffix;
   bool money = false;
+  int digits = 3;
 };
 
 struct Step {
@@ -25,9 +26,9 @@ struct Step {
 };
 
 Scale largest_fitting(double size, const std::vector<Step>& steps) {
-  Scale scale{steps.front().divisor, steps.front().suffix, false};
+  Scale scale{steps.front().divisor, steps.front().suffix};
   for (const Step& step : steps) {
-    if (size >= step.from) scale = {step.divisor, step.suffix, false};
+    if (size >= step.from) scale = {step.divisor, step.suffix};
   }
   return scale;
 }
@@ -72,12 +73,14 @@ Scale scale_of(double value, const std::string& unit) {
   const double size = std::abs(value);
   if (unit == "s" && size > 0) return time_scale(size);
   if (unit == "bytes") return byte_scale(size);
+  if (unit == "fraction") return {0.01, " %", false, 2};
+  if (unit.rfind("of ", 0) == 0) return {0.01, " % " + printable(unit), false, 2};  // "of peak"
   if (unit.rfind("usd", 0) == 0) return {1, printable(unit.substr(3)), true};
   return count_scale(size, unit);
 }
 
 std::string scaled(double value, const Scale& scale) {
-  return scale.money ? format_money(value) : significant(value / scale.divisor, 3);
+  return scale.money ? format_money(value) : significant(value / scale.divisor, scale.digits);
 }
 
 bool has_interval(const Quantity& quantity) {
@@ -106,7 +109,7 @@ std::string interval_text(const Quantity& quantity) {
 }
 
 std::string factor_text(const Quantity& quantity) {
-  return quantity.known ? with_interval(quantity, {1, "×", false}) : "unknown";
+  return quantity.known ? with_interval(quantity, {1, "×"}) : "unknown";
 }
 
 std::string share_text(const Quantity& quantity) {

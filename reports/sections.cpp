@@ -46,8 +46,11 @@ std::string bars(const std::vector<sim::NamedQuantity>& parts, const Quantity& w
 
 std::string breakdown_section(const std::string& title, const sim::Prediction& prediction, const Style& style) {
   if (prediction.breakdown.empty()) return "";
+  std::vector<sim::NamedQuantity> parts = prediction.breakdown;
+  std::stable_sort(parts.begin(), parts.end(),
+                   [](const auto& a, const auto& b) { return a.second.value > b.second.value; });
   return heading(title, style) +
-         bars(prediction.breakdown, prediction.step_time, prediction.step_time.value, style) + '\n';
+         bars(parts, prediction.step_time, prediction.step_time.value, style) + '\n';
 }
 
 std::string memory_section(const sim::Prediction& prediction, const Style& style) {

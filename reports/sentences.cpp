@@ -14,7 +14,7 @@ std::string headline(const sim::Scenario& scenario, const sim::Prediction& predi
   const std::string rate = value_text(prediction.throughput);
   std::string text = fmt::format("A step takes {}: {}", step, rate);
   if (scenario.cluster.gpus > 1) {
-    text += fmt::format(", {} one GPU ({} efficient)", factor_text(prediction.speedup),
+    text += fmt::format(", speedup {} over one GPU, efficiency {}", factor_text(prediction.speedup),
                         share_text(prediction.efficiency));
   }
   text += '.';

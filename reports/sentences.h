@@ -8,7 +8,7 @@
 
 namespace foretrain::reports {
 
-// "A step takes 312 ms [280–350]: 3284 samples/s, 13.1× one GPU (82 % efficient)."
+// "A step takes 312 ms [280–350]: 3284 samples/s, speedup 13.1× [12–14] over one GPU, efficiency 82 % [75–88]."
 [[nodiscard]] std::string headline(const sim::Scenario& scenario, const sim::Prediction& prediction);
 // "Bound by gradient all-reduce. Fits: 11.2 of 16.0 GiB per GPU." or what to change so that it fits.
 [[nodiscard]] std::string bound_and_fit(const sim::Prediction& prediction);

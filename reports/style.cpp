@@ -23,6 +23,13 @@ std::size_t byte_of_column(std::string_view text, std::size_t columns) {
   return at;
 }
 
+// Where the word that begins at `at` ends; "82 %" is one word.
+std::size_t word_end(std::string_view text, std::size_t at) {
+  std::size_t space = text.find(' ', at);
+  while (space != std::string_view::npos && text.substr(space + 1, 1) == "%") space = text.find(' ', space + 1);
+  return std::min(space, text.size());
+}
+
 }  // namespace
 
 std::string Style::wrap(std::string_view code, std::string_view text) const {
@@ -67,7 +74,7 @@ std::string wrapped(std::string_view text, std::string_view first) {
   bool empty = true;
   std::size_t at = 0;
   while (at < text.size()) {
-    const std::size_t space = std::min(text.find(' ', at), text.size());
+    const std::size_t space = word_end(text, at);
     const std::string_view word = text.substr(at, space - at);
     at = space + 1;
     if (word.empty()) continue;

@@ -33,7 +33,8 @@ struct Style {
 [[nodiscard]] std::string elided(std::string_view text, std::size_t width);
 
 // `text` broken at spaces into lines of at most page_width columns: the first after `first` ("  - "), the
-// others after as many spaces. Words longer than a line stay whole. Ends with a line break.
+// others after as many spaces. A number stays with its "%"; words longer than a line stay whole. Ends with a
+// line break.
 [[nodiscard]] std::string wrapped(std::string_view text, std::string_view first = "");
 
 }  // namespace foretrain::reports

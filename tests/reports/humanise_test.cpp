@@ -37,6 +37,8 @@ TEST_CASE("sizes are binary, counts and money decimal") {
   CHECK(number_text(3.67, "usd/h") == "$3.67/h");
   CHECK(number_text(12345, "usd") == "$12,345");
   CHECK(number_text(9.0e6, "1") == "9.00 M");
+  CHECK(number_text(0.718, "of peak") == "72 % of peak");
+  CHECK(number_text(0.0035, "fraction") == "0.35 %");
 }
 
 TEST_CASE("an interval is in the unit of its value") {

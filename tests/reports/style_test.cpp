@@ -23,6 +23,8 @@ TEST_CASE("text breaks at spaces and continues under its first word") {
   CHECK(text.substr(0, 8) == "  - word");
   CHECK(text.substr(line_break + 1, 8) == "    word");
   CHECK(wrapped("", "x ") == "x \n");
+  const std::string before(97, 'x');  // leaves room for "82", not for "82 %"
+  CHECK(wrapped(before + " 82 % of it") == before + "\n82 % of it\n");
 }
 
 TEST_CASE("long names lose their middle, not their number") {
