@@ -1,90 +1,57 @@
-#include "models/transformer.h"
-
 #include <fmt/format.h>
 
-#include "models/transformer_core.h"
+#include "models/encoder_parts.h"
+#include "models/transformer.h"
 
 namespace foretrain::models {
 namespace {
 
-double real(std::int64_t count) { return static_cast<double>(count); }
-
 struct EncoderSizes : TransformerCore {
-  std::int64_t vocabulary, positions, token_types, predictions_per_sequence, classes;
-  bool pooler, mlm_head, nsp_head;
+  std::int64_t vocabulary, positions, token_types, embedding_width, predictions_per_sequence, classes;
+  bool shared_layers, pooler, mlm_head, nsp_head;
 
   explicit EncoderSizes(const Sizes& sizes)
       : TransformerCore(sizes),
         vocabulary(sizes.integer("vocabulary", 1, largest_vocabulary)),
         positions(sizes.integer("positions", 1, longest_sequence)),
         token_types(sizes.integer("token_types", 0, 1024)),
+        embedding_width(sizes.integer("embedding_width", 0, widest_hidden)),
         predictions_per_sequence(sizes.integer("predictions_per_sequence", 0, longest_sequence)),
         classes(sizes.integer("classes", 0, largest_vocabulary)),
+        shared_layers(sizes.flag("shared_layers")),
         pooler(sizes.flag("pooler")),
         mlm_head(sizes.flag("mlm_head")),
         nsp_head(sizes.flag("nsp_head")) {
     sizes.allow_only({"layers", "hidden", "heads", "feed_forward", "dropout", "sequence", "vocabulary", "positions",
-                      "token_types", "predictions_per_sequence", "classes", "pooler", "mlm_head", "nsp_head"});
+                      "token_types", "embedding_width", "shared_layers", "predictions_per_sequence", "classes",
+                      "pooler", "mlm_head", "nsp_head"});
+    if (embedding_width == 0) embedding_width = hidden;
     if (!pooler && nsp_head)
       sizes.fail({"nsp_head", "pooler"}, "the next-sentence head reads the pooled output", "pooler: 1");
     if (!pooler && classes > 0)
       sizes.fail({"classes", "pooler"}, "the classifier reads the pooled output", "pooler: 1");
   }
+
+  [[nodiscard]] EncoderShape shape(const BlockShape& block) const {
+    return {block, layers, vocabulary, positions, token_types, embedding_width, shared_layers};
+  }
 };
 
-class EncoderBuilder {
+// What follows the encoder: a pooler and the heads that were asked for, or a mere loss.
+class HeadWriter {
  public:
-  EncoderBuilder(Model& model, const EncoderSizes& sizes)
-      : writer_(model), sizes_(sizes), batch_(model.micro_batch), tokens_(model.sequence) {}
+  HeadWriter(ModelWriter& writer, const EncoderSizes& sizes, std::int64_t batch)
+      : writer_(writer), sizes_(sizes), batch_(batch) {}
 
-  void build(const BlockShape& block) {
-    static const BlockNames names = {"",
-                                     "attention.self.query",
-                                     "attention.self.key",
-                                     "attention.self.value",
-                                     "attention.self.core",
-                                     "attention.output.dense",
-                                     "attention.output.LayerNorm",
-                                     "intermediate.dense",
-                                     "",
-                                     "output.dense",
-                                     "output.LayerNorm"};
-    Activation x = embeddings();
-    for (std::int64_t i = 0; i < sizes_.layers; ++i) {
-      x = write_block(writer_, fmt::format("encoder.layer.{}", i), x, block, names);
-    }
-    heads(x);
-  }
-
- private:
-  [[nodiscard]] std::int64_t rows() const { return batch_ * tokens_; }
-
-  Activation embeddings() {
-    writer_.begin_layer("embeddings");
-    Activation x =
-        writer_.embedding("embeddings.word_embeddings", rows(), sizes_.vocabulary, sizes_.hidden, sizes_.mlm_head);
-    x = add_positions(writer_, "embeddings.position_embeddings", x, tokens_, sizes_.positions, sizes_.hidden);
-    if (sizes_.token_types > 0) {
-      writer_.embedding("embeddings.token_type_embeddings", rows(), sizes_.token_types, sizes_.hidden, false);
-      // The gradient passes to both terms as it is.
-      writer_
-          .pass("embeddings.token_type_embeddings.add", OperatorKind::elementwise, 2 * x.elements, x.elements, 0,
-                x.elements)
-          .kernels_backward = 0;
-    }
-    x = writer_.layer_norm("embeddings.LayerNorm", x, sizes_.hidden, true);
-    return sizes_.dropout ? writer_.dropout("embeddings.dropout", x) : x;
-  }
-
-  void heads(Activation& x) {
+  void write(EncoderParts& encoder, Activation& x) {
     Activation pooled;
     if (sizes_.pooler) {
       writer_.begin_layer("pooler");
-      Activation first_token{real(batch_) * real(sizes_.hidden), false};
+      Activation first_token{static_cast<double>(batch_) * static_cast<double>(sizes_.hidden), false};
       pooled = writer_.linear("pooler.dense", first_token, batch_, sizes_.hidden, sizes_.hidden, true);
       pooled = writer_.tanh("pooler.activation", pooled);
     }
-    if (sizes_.mlm_head) masked_language_model(x);
+    if (sizes_.mlm_head) encoder.masked_language_model(x, sizes_.predictions_per_sequence);
     if (sizes_.nsp_head) classifier("cls.seq_relationship", pooled, 2);
     if (sizes_.classes > 0) classifier("classifier", pooled, sizes_.classes);
     if (!sizes_.mlm_head && !sizes_.nsp_head && sizes_.classes == 0) {
@@ -94,36 +61,16 @@ class EncoderBuilder {
     }
   }
 
-  void masked_language_model(Activation& x) {
-    writer_.begin_layer("cls.predictions");
-    std::int64_t predictions = rows();
-    Activation chosen = x;
-    if (sizes_.predictions_per_sequence > 0) {
-      predictions = batch_ * sizes_.predictions_per_sequence;
-      const double n = real(predictions) * real(sizes_.hidden);
-      // Back: zeros over all tokens, then the chosen rows.
-      writer_.pass("cls.predictions.gather", OperatorKind::elementwise, n, n, x.elements + 2 * n, n).kernels_backward =
-          2;
-      chosen = {n, false};
-    }
-    Activation h =
-        writer_.linear("cls.predictions.transform.dense", chosen, predictions, sizes_.hidden, sizes_.hidden, true);
-    h = writer_.gelu("cls.predictions.transform.gelu", h);
-    h = writer_.layer_norm("cls.predictions.transform.LayerNorm", h, sizes_.hidden, true);
-    const Activation logits =
-        writer_.tied_linear("cls.predictions.decoder", h, predictions, sizes_.hidden, sizes_.vocabulary, true);
-    writer_.cross_entropy("cls.predictions.loss", logits, predictions);
-  }
-
+ private:
   void classifier(const std::string& name, Activation& pooled, std::int64_t classes) {
     writer_.begin_layer(name);
     const Activation logits = writer_.linear(name, pooled, batch_, sizes_.hidden, classes, true);
     writer_.cross_entropy(name + ".loss", logits, batch_);
   }
 
-  ModelWriter writer_;
+  ModelWriter& writer_;
   const EncoderSizes& sizes_;
-  std::int64_t batch_, tokens_;
+  std::int64_t batch_;
 };
 
 }  // namespace
@@ -131,13 +78,12 @@ class EncoderBuilder {
 void build_encoder(Model& model, const Sizes& sizes) {
   const EncoderSizes checked(sizes);
   resolve_sequence(model, sizes, checked.positions);
-  if (checked.predictions_per_sequence > model.sequence) {
-    sizes.fail({"predictions_per_sequence", "sequence"},
-               fmt::format("{} masked tokens in a sequence of {}", checked.predictions_per_sequence, model.sequence));
-  }
-  BlockShape block = checked.block(model.micro_batch, model.sequence, checked.head_dimension(sizes));
-  block.norm_before = false;
-  EncoderBuilder(model, checked).build(block);
+  check_predictions(model, sizes, checked.predictions_per_sequence);
+  ModelWriter writer(model);
+  EncoderParts encoder(writer, checked.shape(checked.block(model.micro_batch, model.sequence,
+                                                           checked.head_dimension(sizes))));
+  Activation x = encoder.layers(encoder.embeddings(checked.mlm_head));
+  HeadWriter(writer, checked, model.micro_batch).write(encoder, x);
 }
 
 }  // namespace foretrain::models

@@ -35,6 +35,21 @@ Operator& ModelWriter::add(Operator op) {
   return operators.back();
 }
 
+void ModelWriter::use_weights_of_another_layer() {
+  double added_elements = 0, tensors = 0;
+  for (Operator& op : model_.layers.back().operators) {
+    const double with_weights = backward_elements(op);
+    added_elements += 3 * real(parameter_count(op));
+    tensors += static_cast<double>(op.parameters.size());
+    op.parameters.clear();
+    added_elements += with_weights - backward_elements(op);  // the gradient of a bias is still computed
+  }
+  Operator& last = model_.layers.back().operators.back();
+  auto& pass = std::get<MemoryShape>(last.shape);
+  pass.backward_elements = backward_elements(last) + added_elements;
+  last.kernels_backward += tensors;
+}
+
 double ModelWriter::keep(Activation& tensor) {
   if (tensor.kept) return 0;
   tensor.kept = true;
@@ -97,6 +112,17 @@ Image ModelWriter::convolution(const std::string& name, Image& input, std::int64
   op.kernels_backward = bias ? 3 : 2;
   output.data.elements = add(std::move(op)).output_elements;
   return output;
+}
+
+Activation ModelWriter::products(const std::string& name, Activation& left, Activation& right,
+                                 const GemmShape& shape) {
+  Operator op;
+  op.name = name;
+  op.kind = OperatorKind::gemm;
+  op.shape = shape;
+  op.saved_elements = keep(left) + keep(right);
+  op.output_elements = real(shape.batch) * real(shape.m) * real(shape.n);
+  return {add(std::move(op)).output_elements, false};
 }
 
 Activation ModelWriter::attention(const std::string& name, const std::vector<Activation*>& inputs,

@@ -39,6 +39,11 @@ class ModelWriter {
 
   void begin_layer(std::string name);
 
+  // The layer written last uses the weights of an equal one before it: its tensors are dropped, since they
+  // stand there, and adding its gradients to theirs is charged to its last pass over memory. Gradients are
+  // thus ready when the first user's backward ends, which is the last.
+  void use_weights_of_another_layer();
+
   // Products. `rows` is the number of vectors of length `in` (batch · tokens).
   Activation linear(const std::string& name, Activation& input, std::int64_t rows, std::int64_t in, std::int64_t out,
                     bool bias);
@@ -47,6 +52,8 @@ class ModelWriter {
                          std::int64_t out, bool bias);
   Image convolution(const std::string& name, Image& input, std::int64_t out_channels, const Window& window, bool bias,
                     std::int64_t groups = 1);
+  // shape.batch separate products (m×k)·(k×n) of two activations; keeps both.
+  Activation products(const std::string& name, Activation& left, Activation& right, const GemmShape& shape);
   // The attention core over query, key and value, each from its own tensor or all from one.
   Activation attention(const std::string& name, const std::vector<Activation*>& inputs, const AttentionShape& shape);
   // A recurrent layer over `steps` time steps, both directions if asked; hidden states are the output.
@@ -78,6 +85,7 @@ class ModelWriter {
   Operator& pass(const std::string& name, OperatorKind kind, double read, double written, double backward,
                  double output);
 
+  [[nodiscard]] Operator& last_operator() { return model_.layers.back().operators.back(); }
   [[nodiscard]] std::int64_t micro_batch() const { return model_.micro_batch; }
 
  private:

@@ -8,22 +8,32 @@ class BlockWriter {
   BlockWriter(ModelWriter& writer, const std::string& name, const BlockShape& shape, const BlockNames& names)
       : writer_(writer), prefix_(name + "."), shape_(shape), names_(names) {}
 
-  Activation write(Activation x) {
-    x = with_norm_and_residual(x, names_.attention_norm, "attention_residual", &BlockWriter::attention_branch);
+  Activation self_attention(Activation x) {
+    return with_norm_and_residual(x, names_.attention_norm, "attention_residual",
+                                  [this](Activation& input) { return self_attention_branch(input); });
+  }
+
+  Activation cross_attention(Activation x, Activation& memory, std::int64_t memory_tokens,
+                             const CrossAttentionNames& names) {
+    return with_norm_and_residual(x, names.attention_norm, "cross_attention_residual", [&](Activation& input) {
+      return cross_attention_branch(input, memory, memory_tokens, names);
+    });
+  }
+
+  Activation feed_forward(Activation x) {
     return with_norm_and_residual(x, names_.feed_forward_norm, "feed_forward_residual",
-                                  &BlockWriter::feed_forward_branch);
+                                  [this](Activation& input) { return feed_forward_branch(input); });
   }
 
  private:
-  using Branch = Activation (BlockWriter::*)(Activation&);
-
+  template <class Branch>
   Activation with_norm_and_residual(Activation& x, const std::string& norm, const std::string& residual,
                                     Branch branch) {
     if (shape_.norm_before) {
       Activation normed = layer_norm(norm, x);
-      return writer_.residual(prefix_ + residual, (this->*branch)(normed));
+      return writer_.residual(prefix_ + residual, branch(normed));
     }
-    Activation sum = writer_.residual(prefix_ + residual, (this->*branch)(x));
+    Activation sum = writer_.residual(prefix_ + residual, branch(x));
     return layer_norm(norm, sum);
   }
 
@@ -39,33 +49,53 @@ class BlockWriter {
     return shape_.dropout ? writer_.dropout(prefix_ + name, x) : x;
   }
 
-  Activation attention_branch(Activation& x) {
-    const std::int64_t query_width = shape_.heads * shape_.head_dimension;
-    const std::int64_t key_width = shape_.key_value_heads * shape_.head_dimension;
-    const auto tensor = [this](std::int64_t width) {
-      return Activation{static_cast<double>(shape_.rows()) * static_cast<double>(width), false};
-    };
-    Activation query = tensor(query_width), key = tensor(key_width), value = tensor(key_width);
+  [[nodiscard]] std::int64_t query_width() const { return shape_.heads * shape_.head_dimension; }
+  [[nodiscard]] std::int64_t key_width() const { return shape_.key_value_heads * shape_.head_dimension; }
+
+  static Activation tensor(std::int64_t rows, std::int64_t width) {
+    return {static_cast<double>(rows) * static_cast<double>(width), false};
+  }
+
+  Activation self_attention_branch(Activation& x) {
     const bool bias = shape_.query_key_value_biases;
     if (names_.query_key_value.empty()) {
-      linear(names_.query, x, shape_.hidden, query_width, bias);
-      linear(names_.key, x, shape_.hidden, key_width, bias);
-      linear(names_.value, x, shape_.hidden, key_width, bias);
+      linear(names_.query, x, shape_.hidden, query_width(), bias);
+      linear(names_.key, x, shape_.hidden, key_width(), bias);
+      linear(names_.value, x, shape_.hidden, key_width(), bias);
     } else {
-      linear(names_.query_key_value, x, shape_.hidden, query_width + 2 * key_width, bias);
+      linear(names_.query_key_value, x, shape_.hidden, query_width() + 2 * key_width(), bias);
     }
+    const std::int64_t rows = shape_.rows();
+    Activation query = tensor(rows, query_width()), key = tensor(rows, key_width()), value = tensor(rows, key_width());
     if (shape_.rotary) rotate(query, key);
+    Activation mixed = core(names_.attention, query, key, value, shape_.tokens, shape_.causal);
+    return drop("attention_dropout", linear(names_.projection, mixed, query_width(), shape_.hidden, shape_.biases));
+  }
 
-    AttentionShape core;
-    core.batch = shape_.batch;
-    core.heads = shape_.heads;
-    core.query_length = core.key_length = shape_.tokens;
-    core.head_dimension = shape_.head_dimension;
-    core.causal = shape_.causal;
-    core.key_value_heads = shape_.key_value_heads;
-    core.dropout = shape_.dropout;
-    Activation mixed = writer_.attention(prefix_ + names_.attention, {&query, &key, &value}, core);
-    return drop("attention_dropout", linear(names_.projection, mixed, query_width, shape_.hidden, shape_.biases));
+  Activation cross_attention_branch(Activation& x, Activation& memory, std::int64_t memory_tokens,
+                                    const CrossAttentionNames& names) {
+    const bool bias = shape_.query_key_value_biases;
+    const std::int64_t rows = shape_.batch * memory_tokens;
+    Activation query = linear(names.query, x, shape_.hidden, query_width(), bias);
+    Activation key = writer_.linear(prefix_ + names.key, memory, rows, shape_.hidden, key_width(), bias);
+    Activation value = writer_.linear(prefix_ + names.value, memory, rows, shape_.hidden, key_width(), bias);
+    Activation mixed = core(names.attention, query, key, value, memory_tokens, false);
+    return drop("cross_attention_dropout",
+                linear(names.projection, mixed, query_width(), shape_.hidden, shape_.biases));
+  }
+
+  Activation core(const std::string& name, Activation& query, Activation& key, Activation& value,
+                  std::int64_t key_tokens, bool causal) {
+    AttentionShape shape;
+    shape.batch = shape_.batch;
+    shape.heads = shape_.heads;
+    shape.query_length = shape_.tokens;
+    shape.key_length = key_tokens;
+    shape.head_dimension = shape_.head_dimension;
+    shape.causal = causal;
+    shape.key_value_heads = shape_.key_value_heads;
+    shape.dropout = shape_.dropout;
+    return writer_.attention(prefix_ + name, {&query, &key, &value}, shape);
   }
 
   // x·cos + rotate_half(x)·sin on queries and keys, as separate kernels: two products, a negation of one
@@ -84,8 +114,9 @@ class BlockWriter {
       Activation gate = linear(names_.gate, x, shape_.hidden, shape_.feed_forward, shape_.biases);
       active = writer_.swiglu(prefix_ + "swiglu", gate, up);
     } else {
-      active = writer_.gelu(prefix_ + "gelu", up);
+      active = shape_.relu ? writer_.relu(prefix_ + "relu", up) : writer_.gelu(prefix_ + "gelu", up);
     }
+    if (shape_.activation_dropout) active = writer_.dropout(prefix_ + "activation_dropout", active);
     return drop("feed_forward_dropout", linear(names_.down, active, shape_.feed_forward, shape_.hidden, shape_.biases));
   }
 
@@ -100,7 +131,22 @@ class BlockWriter {
 Activation write_block(ModelWriter& writer, const std::string& name, Activation input, const BlockShape& shape,
                        const BlockNames& names) {
   writer.begin_layer(name);
-  return BlockWriter(writer, name, shape, names).write(input);
+  BlockWriter block(writer, name, shape, names);
+  return block.feed_forward(block.self_attention(input));
+}
+
+Activation write_decoder_block(ModelWriter& writer, const std::string& name, Activation input, Activation& memory,
+                               std::int64_t memory_tokens, const BlockShape& shape, const BlockNames& names,
+                               const CrossAttentionNames& cross_names) {
+  writer.begin_layer(name);
+  BlockWriter block(writer, name, shape, names);
+  const Activation x = block.cross_attention(block.self_attention(input), memory, memory_tokens, cross_names);
+  return block.feed_forward(x);
+}
+
+Activation write_feed_forward(ModelWriter& writer, const std::string& name, Activation input, const BlockShape& shape,
+                              const BlockNames& names) {
+  return BlockWriter(writer, name, shape, names).feed_forward(input);
 }
 
 }  // namespace foretrain::models

@@ -5,17 +5,10 @@
 #include "base/error.h"
 
 namespace foretrain::models {
-namespace {
-
-constexpr std::int64_t most_layers = 4096;
-constexpr std::int64_t widest = 1 << 18;
-constexpr std::int64_t widest_feed_forward = 1 << 21;
-
-}  // namespace
 
 TransformerCore::TransformerCore(const Sizes& sizes)
     : layers(sizes.integer("layers", 1, most_layers)),
-      hidden(sizes.integer("hidden", 1, widest)),
+      hidden(sizes.integer("hidden", 1, widest_hidden)),
       heads(sizes.integer("heads", 1, most_heads)),
       feed_forward(sizes.integer("feed_forward", 1, widest_feed_forward)),
       dropout(sizes.flag("dropout")) {}
@@ -51,6 +44,12 @@ void resolve_sequence(Model& model, const Sizes& sizes, std::int64_t positions) 
   }
   model.sample_unit = "sequence";
   model.sample_elements = static_cast<double>(model.sequence);
+}
+
+void check_predictions(const Model& model, const Sizes& sizes, std::int64_t predictions_per_sequence) {
+  if (predictions_per_sequence <= model.sequence) return;
+  sizes.fail({"predictions_per_sequence", "sequence"},
+             fmt::format("{} masked tokens in a sequence of {}", predictions_per_sequence, model.sequence));
 }
 
 Activation add_positions(ModelWriter& writer, const std::string& name, const Activation& x, std::int64_t tokens,

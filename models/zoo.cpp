@@ -30,6 +30,9 @@ const std::vector<Builder>& builders() {
                                            {"vgg", "convnet", false, build_vgg},
                                            {"alexnet", "convnet", false, build_alexnet},
                                            {"encoder", "transformer", true, build_encoder},
+                                           {"electra", "transformer", true, build_electra},
+                                           {"encoder-decoder", "transformer", true, build_encoder_decoder},
+                                           {"transformer-xl", "transformer", true, build_transformer_xl},
                                            {"decoder", "transformer", true, build_decoder},
                                            {"vision-transformer", "transformer", false, build_vision_transformer},
                                            {"crnn", "recurrent", false, build_crnn}};

@@ -1,0 +1,77 @@
+#include <fmt/format.h>
+
+#include "models/transformer.h"
+#include "models/transformer_core.h"
+
+namespace foretrain::models {
+namespace {
+
+// As fairseq names them.
+const BlockNames& block_names() {
+  static const BlockNames names = {"",
+                                   "self_attn.q_proj",
+                                   "self_attn.k_proj",
+                                   "self_attn.v_proj",
+                                   "self_attn.core",
+                                   "self_attn.out_proj",
+                                   "self_attn_layer_norm",
+                                   "fc1",
+                                   "",
+                                   "fc2",
+                                   "final_layer_norm"};
+  return names;
+}
+
+const CrossAttentionNames& cross_names() {
+  static const CrossAttentionNames names = {"encoder_attn.q_proj", "encoder_attn.k_proj",   "encoder_attn.v_proj",
+                                            "encoder_attn.core",   "encoder_attn.out_proj", "encoder_attn_layer_norm"};
+  return names;
+}
+
+// A lookup, times the root of the width, plus sinusoidal positions, which are constants.
+Activation write_embeddings(ModelWriter& writer, const std::string& name, const BlockShape& block,
+                            std::int64_t vocabulary) {
+  writer.begin_layer(name);
+  const Activation x = writer.embedding(name + ".embed_tokens", block.rows(), vocabulary, block.hidden, true);
+  const double n = x.elements;
+  writer.pass(name + ".scale", OperatorKind::elementwise, n, n, 2 * n, n);
+  Operator& add = writer.pass(name + ".add_positions", OperatorKind::elementwise, 2 * n, n, 0, n);
+  add.kernels_backward = 0;
+  return block.dropout ? writer.dropout(name + ".dropout", {n, false}) : Activation{n, false};
+}
+
+}  // namespace
+
+void build_encoder_decoder(Model& model, const Sizes& sizes) {
+  const TransformerCore core(sizes);
+  sizes.allow_only({"layers", "decoder_layers", "hidden", "heads", "feed_forward", "dropout", "sequence",
+                    "vocabulary", "label_smoothing"});
+  const std::int64_t decoder_layers = sizes.integer("decoder_layers", 1, most_layers);
+  const std::int64_t vocabulary = sizes.integer("vocabulary", 1, largest_vocabulary);
+  const bool label_smoothing = sizes.flag("label_smoothing");
+  resolve_sequence(model, sizes, 0);
+  BlockShape block = core.block(model.micro_batch, model.sequence, core.head_dimension(sizes));
+  block.norm_before = false;
+  block.relu = true;
+
+  ModelWriter writer(model);
+  Activation memory = write_embeddings(writer, "encoder", block, vocabulary);
+  for (std::int64_t i = 0; i < core.layers; ++i) {
+    memory = write_block(writer, fmt::format("encoder.layers.{}", i), memory, block, block_names());
+  }
+  block.causal = true;
+  Activation x = write_embeddings(writer, "decoder", block, vocabulary);
+  writer.use_weights_of_another_layer();
+  for (std::int64_t i = 0; i < decoder_layers; ++i) {
+    x = write_decoder_block(writer, fmt::format("decoder.layers.{}", i), x, memory, block.tokens, block, block_names(),
+                            cross_names());
+  }
+  writer.begin_layer("head");
+  const Activation logits = writer.tied_linear("output_projection", x, block.rows(), core.hidden, vocabulary, false);
+  writer.cross_entropy("loss", logits, block.rows());
+  if (label_smoothing) {  // the mean over all classes joins the loss
+    writer.pass("loss.smoothing", OperatorKind::loss, logits.elements, 1, 3 * logits.elements, 1).kernels_backward = 2;
+  }
+}
+
+}  // namespace foretrain::models
