@@ -1,7 +1,8 @@
 // Hardware that measured runs and price lists name is in the catalogue, or left out for a stated reason.
 #include "tests/catch.h"
 
-#include <cmath>
+#include <map>
+#include <string>
 
 #include "calibrate/catalogue.h"
 #include "tests/calibrate/tables.h"
@@ -17,6 +18,48 @@ TEST_CASE("every named GPU is a device, or left out for a reason") {
     CHECK(left_out == (row.at("reason") != "-"));
     if (!left_out) CHECK_NOTHROW(catalogue.device(row.at("device")));
   }
+}
+
+TEST_CASE("every named machine is in the catalogue, or left out for a reason") {
+  const Catalogue catalogue{DataStore()};
+  for (const TableRow& row : read_table("machine_rows")) {
+    INFO(row.at("row"));
+    const bool left_out = row.at("machine") == "-";
+    CHECK(left_out == (row.at("reason") != "-"));
+    if (!left_out) CHECK(catalogue.machine(row.at("machine")).gpus == number(row, "gpus"));
+  }
+}
+
+TEST_CASE("links of a machine are those of its GPU's generation") {
+  // Line rates per GPU and direction: NVLink 1 to 5 (4, 6, 12, 18 and 18 links), PCIe gen3 to gen5 in 16 lanes.
+  const std::map<std::string, double> nvlink = {{"pascal", 80e9},  {"volta", 150e9},  {"ampere", 300e9},
+                                                {"hopper", 450e9}, {"blackwell", 900e9}};
+  const std::map<std::string, double> pcie = {{"kepler", 15.8e9}, {"pascal", 15.8e9}, {"volta", 15.8e9},
+                                              {"turing", 15.8e9}, {"ampere", 31.5e9}, {"ada", 31.5e9},
+                                              {"hopper", 63e9}};
+  const Catalogue catalogue{DataStore()};
+  for (const std::string& name : catalogue.machine_names()) {
+    INFO(name);
+    const Machine& machine = catalogue.machine(name);
+    const std::string& generation = catalogue.device(machine.device).generation;
+    if (machine.gpus == 1) continue;
+    if (machine.intra_node == IntraNode::pcie) {
+      CHECK(machine.intra_node_bandwidth->value < pcie.at(generation));
+    } else {
+      CHECK(machine.intra_node_bandwidth->value <= nvlink.at(generation));
+    }
+    // No more than a 800 Gb/s card to each GPU.
+    if (machine.inter_node_bandwidth) CHECK(machine.inter_node_bandwidth->value <= machine.gpus * 100e9);
+  }
+}
+
+TEST_CASE("a rack of one NVLink domain is one machine") {
+  const Catalogue catalogue{DataStore()};
+  const Machine& rack = catalogue.machine("GB200 NVL72");
+  CHECK(rack.gpus == 18 * 4);
+  CHECK(rack.nics == rack.gpus);
+  CHECK(rack.inter_node_bandwidth->value == Approx(72 * 50e9));
+  CHECK(rack.vcpus == 36 * 72);
 }
 
 TEST_CASE("numbers of a device are possible ones") {
