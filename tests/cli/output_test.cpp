@@ -84,7 +84,7 @@ TEST_CASE("colour is for terminals, and NO_COLOR is heeded") {
   call.arguments = {"predict", azure};
   CHECK(run(call).out.find(escape) == std::string::npos);  // a pipe or file
 
-  call.terminal = true;
+  call.terminal = Call::Terminal::out;
   CHECK(run(call).out.find(escape) != std::string::npos);
   call.environment = {{"NO_COLOR", "1"}};
   CHECK(run(call).out.find(escape) == std::string::npos);
@@ -95,6 +95,18 @@ TEST_CASE("colour is for terminals, and NO_COLOR is heeded") {
   CHECK(run(call).out.find(escape) == std::string::npos);
 
   CHECK(foretrain_with({"predict", azure, "--color", "always"}).out.find(escape) != std::string::npos);
+}
+
+TEST_CASE("progress is for terminals and work of more than a second") {
+  Call call;
+  call.arguments = {"predict", "--model", "resnet50", "--machine", "p3.16xlarge", "--gpus", "32", "--batch", "64",
+                    "--replays", "3000", "--json", "-"};
+  call.terminal = Call::Terminal::err;
+  const Outcome slow = run(call);
+  CHECK(slow.code == 0);
+  CHECK(slow.err.find("\r3000 replays: 1 s") != std::string::npos);
+  call.arguments = {"predict", azure, "--replays", "2", "--json", "-"};
+  CHECK(run(call).err.find("replays:") == std::string::npos);
 }
 
 TEST_CASE("flags saved as a scenario give the same prediction") {

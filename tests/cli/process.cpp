@@ -4,6 +4,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
+#include <optional>
 #include <stdexcept>
 #include <thread>
 
@@ -24,9 +25,9 @@ void check(bool fine, const char* what) {
 }
 
 // A pseudo-terminal: what the program takes for a terminal, and the end that reads it.
-struct Terminal {
+struct PseudoTerminal {
   int reader = -1, writer = -1;
-  Terminal() {
+  PseudoTerminal() {
     reader = posix_openpt(O_RDWR | O_NOCTTY);
     check(reader >= 0 && grantpt(reader) == 0 && unlockpt(reader) == 0, "pseudo-terminal");
     writer = open(ptsname(reader), O_RDWR | O_NOCTTY);
@@ -79,24 +80,28 @@ Outcome run(const Call& call) {
   const int out = open(files.file("out").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
   const int err = open(files.file("err").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
   check(in >= 0 && out >= 0 && err >= 0, "opening files");
-  Terminal terminal;
+  std::optional<PseudoTerminal> screen;
+  if (call.terminal != Call::Terminal::none) screen.emplace();
 
   const pid_t child = fork();
   check(child >= 0, "fork");
-  if (child == 0) become_program(call, in, call.terminal ? terminal.writer : out, err);
-  close(terminal.writer);
+  if (child == 0) {
+    become_program(call, in, call.terminal == Call::Terminal::out ? screen->writer : out,
+                   call.terminal == Call::Terminal::err ? screen->writer : err);
+  }
+  if (screen) close(screen->writer);
   Outcome outcome;
   if (interrupt) {
     std::this_thread::sleep_for(std::chrono::milliseconds(call.interrupt_after_milliseconds));
     kill(child, SIGINT);
   }
-  if (call.terminal) outcome.out = read_until_closed(terminal.reader);
+  const std::string shown = screen ? read_until_closed(screen->reader) : "";
   outcome.code = exit_code(child);
-  for (const int descriptor : {in, out, err, terminal.reader, pipe_ends[1]}) {
+  for (const int descriptor : {in, out, err, screen ? screen->reader : -1, pipe_ends[1]}) {
     if (descriptor >= 0) close(descriptor);
   }
-  if (!call.terminal) outcome.out = read_file(files.file("out"));
-  outcome.err = read_file(files.file("err"));
+  outcome.out = call.terminal == Call::Terminal::out ? shown : read_file(files.file("out"));
+  outcome.err = call.terminal == Call::Terminal::err ? shown : read_file(files.file("err"));
   return outcome;
 }
 

@@ -12,7 +12,8 @@ struct Call {
   std::string input;                     // on stdin
   std::string directory;                 // to run in; empty = here
   std::vector<std::pair<std::string, std::string>> environment;  // added; FORETRAIN_DATA and NO_COLOR are unset first
-  bool terminal = false;                 // stdout is a terminal
+  enum class Terminal { none, out, err };
+  Terminal terminal = Terminal::none;    // which stream is a terminal
   int interrupt_after_milliseconds = 0;  // sends SIGINT and keeps stdin open until then; 0 = never
   std::string program;                   // empty = foretrain
 };
