@@ -32,11 +32,11 @@ namespace foretrain {
                                     std::size_t limit = 12);
 [[nodiscard]] std::string joined(const std::vector<std::string>& parts, std::string_view separator = ", ");
 
-[[nodiscard]] std::string format_time(Seconds time);                 // 5.2 µs, 312 ms, 4.20 s, 3.1 h
-[[nodiscard]] std::string format_bytes(Bytes amount);                // 25.0 MiB
-[[nodiscard]] std::string format_rate(BytesPerSecond rate);          // 12.5 GB/s
-[[nodiscard]] std::string format_count(double count);                // 5.2 k, 9.04 M, 175 G
-[[nodiscard]] std::string format_money(double usd);                  // $3.67
+[[nodiscard]] std::string format_time(Seconds time);                          // 5.2 µs, 312 ms, 4.20 s, 3.1 h
+[[nodiscard]] std::string format_bytes(Bytes amount);                         // 25.0 MiB
+[[nodiscard]] std::string format_rate(BytesPerSecond rate);                   // 12.5 GB/s
+[[nodiscard]] std::string format_count(double count);                         // 5.2 k, 9.04 M, 175 G
+[[nodiscard]] std::string format_money(double usd);                           // $3.67
 [[nodiscard]] std::string format_percent(double fraction, int decimals = 0);  // 0.93 -> 93 %
 // At least `digits` significant digits; digits before the point are never rounded away (12345, not 12300).
 [[nodiscard]] std::string significant(double value, int digits = 3);

@@ -17,9 +17,18 @@ struct Measure {
   constexpr Measure() = default;
   constexpr explicit Measure(double v) : value(v) {}
 
-  constexpr Measure& operator+=(Measure other) { value += other.value; return *this; }
-  constexpr Measure& operator-=(Measure other) { value -= other.value; return *this; }
-  constexpr Measure& operator*=(double factor) { value *= factor; return *this; }
+  constexpr Measure& operator+=(Measure other) {
+    value += other.value;
+    return *this;
+  }
+  constexpr Measure& operator-=(Measure other) {
+    value -= other.value;
+    return *this;
+  }
+  constexpr Measure& operator*=(double factor) {
+    value *= factor;
+    return *this;
+  }
 
   friend constexpr Measure operator+(Measure a, Measure b) { return Measure(a.value + b.value); }
   friend constexpr Measure operator-(Measure a, Measure b) { return Measure(a.value - b.value); }
