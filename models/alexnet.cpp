@@ -65,8 +65,8 @@ void build_alexnet(Model& model, const Sizes& sizes) {
   std::int64_t features = image.channels * checked.classifier_pool * checked.classifier_pool;
   for (const int index : {0, 3}) {  // as torchvision numbers them: dropout, linear layer, ReLU
     x = writer.dropout(fmt::format("classifier.{}", index), x);
-    x = writer.linear(fmt::format("classifier.{}", index + 1), x, model.micro_batch, features,
-                      checked.classifier_width, true);
+    x = writer.linear(fmt::format("classifier.{}", index + 1), x, model.micro_batch, features, checked.classifier_width,
+                      true);
     x = writer.relu(fmt::format("classifier.{}", index + 2), x);
     features = checked.classifier_width;
   }

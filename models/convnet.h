@@ -1,7 +1,8 @@
 // Convolutional networks for image classification, by their sizes.
 //
 // ResNet after He et al. 2015 (arXiv:1512.03385) with ResNeXt and Wide ResNet, VGG after Simonyan and
-// Zisserman 2014 (arXiv:1409.1556), AlexNet after Krizhevsky 2014 (arXiv:1404.5997); layers and parameter
+// Zisserman 2014 (arXiv:1409.1556), AlexNet after Krizhevsky 2014 (arXiv:1404.5997), EfficientNet after Tan and Le
+// 2019 (arXiv:1905.11946); layers and parameter
 // names as in torchvision.
 #pragma once
 
@@ -23,5 +24,9 @@ void build_vgg(Model& model, const Sizes& sizes);
 // Sizes: image, channels, classes; lists with one number per convolution: convolution_channels,
 // convolution_kernel, convolution_stride, pool_after (0/1); classifier_pool, classifier_width.
 void build_alexnet(Model& model, const Sizes& sizes);
+
+// Sizes: image, channels, classes, stem_channels, head_channels; lists with one number per stage: block_channels,
+// blocks_per_stage, expansion, block_kernel, stage_stride.
+void build_efficientnet(Model& model, const Sizes& sizes);
 
 }  // namespace foretrain::models

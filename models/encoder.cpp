@@ -80,8 +80,8 @@ void build_encoder(Model& model, const Sizes& sizes) {
   resolve_sequence(model, sizes, checked.positions);
   check_predictions(model, sizes, checked.predictions_per_sequence);
   ModelWriter writer(model);
-  EncoderParts encoder(writer, checked.shape(checked.block(model.micro_batch, model.sequence,
-                                                           checked.head_dimension(sizes))));
+  EncoderParts encoder(writer,
+                       checked.shape(checked.block(model.micro_batch, model.sequence, checked.head_dimension(sizes))));
   Activation x = encoder.layers(encoder.embeddings(checked.mlm_head));
   HeadWriter(writer, checked, model.micro_batch).write(encoder, x);
 }

@@ -44,8 +44,8 @@ Activation write_embeddings(ModelWriter& writer, const std::string& name, const 
 
 void build_encoder_decoder(Model& model, const Sizes& sizes) {
   const TransformerCore core(sizes);
-  sizes.allow_only({"layers", "decoder_layers", "hidden", "heads", "feed_forward", "dropout", "sequence",
-                    "vocabulary", "label_smoothing"});
+  sizes.allow_only({"layers", "decoder_layers", "hidden", "heads", "feed_forward", "dropout", "sequence", "vocabulary",
+                    "label_smoothing"});
   const std::int64_t decoder_layers = sizes.integer("decoder_layers", 1, most_layers);
   const std::int64_t vocabulary = sizes.integer("vocabulary", 1, largest_vocabulary);
   const bool label_smoothing = sizes.flag("label_smoothing");
@@ -69,9 +69,7 @@ void build_encoder_decoder(Model& model, const Sizes& sizes) {
   writer.begin_layer("head");
   const Activation logits = writer.tied_linear("output_projection", x, block.rows(), core.hidden, vocabulary, false);
   writer.cross_entropy("loss", logits, block.rows());
-  if (label_smoothing) {  // the mean over all classes joins the loss
-    writer.pass("loss.smoothing", OperatorKind::loss, logits.elements, 1, 3 * logits.elements, 1).kernels_backward = 2;
-  }
+  if (label_smoothing) write_label_smoothing(writer, logits);
 }
 
 }  // namespace foretrain::models

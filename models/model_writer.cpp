@@ -114,8 +114,7 @@ Image ModelWriter::convolution(const std::string& name, Image& input, std::int64
   return output;
 }
 
-Activation ModelWriter::products(const std::string& name, Activation& left, Activation& right,
-                                 const GemmShape& shape) {
+Activation ModelWriter::products(const std::string& name, Activation& left, Activation& right, const GemmShape& shape) {
   Operator op;
   op.name = name;
   op.kind = OperatorKind::gemm;
@@ -211,6 +210,36 @@ Activation ModelWriter::gelu(const std::string& name, Activation& input) {
   Operator& op = pass(name, OperatorKind::elementwise, n, n, 3 * n, n);
   op.saved_elements = keep(input);
   return {n, false};
+}
+
+Activation ModelWriter::prelu(const std::string& name, Activation& input, std::int64_t channels) {
+  const double n = input.elements;
+  // Back: two reads and a write for the input's gradient, a write and a read for the slopes'.
+  Operator& op = pass(name, OperatorKind::elementwise, n, n, 5 * n, n);
+  op.parameters.push_back({name + ".weight", {channels}});
+  op.saved_elements = keep(input);
+  op.kernels_backward = 2;
+  return {n, false};
+}
+
+Image ModelWriter::scale_channels(const std::string& name, Image& image, Activation& scale) {
+  const double n = image.data.elements;
+  // Back: gradient times scale; gradient times image, summed over it.
+  Operator& op = pass(name, OperatorKind::elementwise, n + scale.elements, n, 4 * n + 2 * scale.elements, n);
+  op.saved_elements = keep(image.data) + keep(scale);
+  op.kernels_backward = 2;
+  return {image.channels, image.height, image.width, {n, false}};
+}
+
+Image ModelWriter::concatenate(const std::string& name, const std::vector<Image>& images) {
+  Image output{0, images.front().height, images.front().width, {}};
+  for (const Image& image : images) {
+    output.channels += image.channels;
+    output.data.elements += image.data.elements;
+  }
+  const double n = output.data.elements;
+  pass(name, OperatorKind::elementwise, n, n, 2 * n, n);
+  return output;
 }
 
 Activation ModelWriter::swiglu(const std::string& name, Activation& gate, Activation& up) {

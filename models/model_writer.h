@@ -65,10 +65,17 @@ class ModelWriter {
   Activation relu(const std::string& name, const Activation& input);
   Activation gelu(const std::string& name, Activation& input);
   Activation tanh(const std::string& name, const Activation& input);
+  Activation silu(const std::string& name, Activation& input) { return gelu(name, input); }
+  Activation sigmoid(const std::string& name, const Activation& input) { return relu(name, input); }
+  Activation prelu(const std::string& name, Activation& input, std::int64_t channels);
   Activation swiglu(const std::string& name, Activation& gate, Activation& up);
   Activation dropout(const std::string& name, const Activation& input);
   // branch + skip; on the way back the gradients of both branches are added.
   Activation residual(const std::string& name, const Activation& branch);
+  // image · scale, one factor per channel and sample.
+  Image scale_channels(const std::string& name, Image& image, Activation& scale);
+  // Tensors side by side in one, along the channels.
+  Image concatenate(const std::string& name, const std::vector<Image>& images);
   Image max_pool(const std::string& name, Image& input, const Window& window);
   Image average_pool(const std::string& name, const Image& input, std::int64_t height, std::int64_t width);
   // A lookup of `rows` vectors in a table; `tied`: its gradient is added to that of the output layer.

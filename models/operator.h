@@ -65,7 +65,10 @@ struct Operator {
   OperatorKind kind = OperatorKind::elementwise;
   Shape shape;
   std::vector<ParameterTensor> parameters;  // trained by this operator; a tied tensor stands with its first user
-  double saved_elements = 0;                // kept from forward to backward (its inputs or outputs, once)
+  // Large tables (embeddings of a recommender, a classifier of many identities) that jobs often spread over the
+  // ranks, each holding a part, instead of copying them; a plan may leave their gradients out of data parallelism.
+  bool often_sharded = false;
+  double saved_elements = 0;  // kept from forward to backward (its inputs or outputs, once)
   double output_elements = 0;
   bool needs_input_gradient = true;  // false for the first operator of a model
   double kernels_forward = 1;        // kernels a framework launches without fusing; of attention: its unfused core

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "models/model_writer.h"
+#include "models/ctc_loss.h"
 
 namespace foretrain::models {
 namespace {
@@ -83,21 +83,6 @@ Image write_convolutions(ModelWriter& writer, const CrnnSizes& sizes, Image imag
   return image;
 }
 
-// Forward and backward variables over the 2·length + 1 states of symbols and blanks, one step after the
-// other (Graves et al. 2006): each step reads the states before it and the probabilities of its symbols
-// and writes its own; backward does the same from the end, reads the kept forward variables and writes
-// the gradient by every class.
-void write_ctc_loss(ModelWriter& writer, const CrnnSizes& sizes, const Activation& logits, std::int64_t steps) {
-  const Activation probabilities = writer.log_softmax("log_softmax", logits);
-  const double states = real(writer.micro_batch()) * real(steps) * real(2 * sizes.target_length + 1);
-  const double backward = 4 * states + 2 * probabilities.elements;
-  Operator& loss = writer.pass("ctc_loss", OperatorKind::loss, 2 * states, states, backward, 1);
-  loss.saved_elements = states;
-  loss.sequential_steps = real(steps);
-  loss.kernels_forward = 2;
-  loss.kernels_backward = 3;
-}
-
 }  // namespace
 
 void build_crnn(Model& model, const Sizes& sizes) {
@@ -126,7 +111,7 @@ void build_crnn(Model& model, const Sizes& sizes) {
   writer.begin_layer("head");
   const std::int64_t classes = checked.symbols + 1;  // and the blank
   const Activation logits = writer.linear("fc", x, model.micro_batch * lstm.steps, lstm.input, classes, true);
-  write_ctc_loss(writer, checked, logits, lstm.steps);
+  write_ctc_loss(writer, logits, lstm.steps, checked.target_length);
 }
 
 }  // namespace foretrain::models

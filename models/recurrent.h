@@ -1,4 +1,4 @@
-// Recurrent networks: the convolutional recurrent network for text lines (CRNN).
+// Recurrent networks: the convolutional recurrent network for text lines (CRNN), translation by LSTMs (GNMT).
 //
 // After Shi, Bai and Yao 2015, "An End-to-End Trainable Neural Network for Image-based Sequence
 // Recognition" (arXiv:1507.05717): convolutions and poolings until the height is 1, the width read as
@@ -15,5 +15,10 @@ namespace foretrain::models {
 // pool_height and pool_width (1×1 = no pooling); lstm_layers, lstm_hidden, bidirectional (0/1),
 // symbols (without the blank), target_length (symbols per line, for the CTC loss).
 void build_crnn(Model& model, const Sizes& sizes);
+
+// GNMT after Wu et al. 2016 (arXiv:1609.08144) as MLPerf trains it: as many encoder as decoder layers, the
+// encoder's first in both directions, attention after the decoder's first, one table for both. Sizes: layers,
+// hidden, vocabulary, sequence (tokens of source and of target), dropout (0/1), label_smoothing (0/1).
+void build_gnmt(Model& model, const Sizes& sizes);
 
 }  // namespace foretrain::models

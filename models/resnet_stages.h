@@ -14,11 +14,11 @@ namespace foretrain::models {
 struct ResNetShape {
   std::int64_t width = 64;  // channels of the first stage, doubled at each
   std::vector<std::int64_t> blocks_per_stage;
-  bool bottleneck = false;         // 1×1, 3×3, 1×1 with four times the channels; else two 3×3
-  bool stride_in_3x3 = true;       // v1.5: the 3×3 convolution of a bottleneck halves the image; v1: the first 1×1
-  std::int64_t groups = 1;         // of the 3×3 convolution of a bottleneck
-  std::int64_t group_width = 0;    // its channels per group in the first stage; 0 = width
-  std::int64_t last_stride = 2;    // of the last stage (detectors may keep the image as it is)
+  bool bottleneck = false;       // 1×1, 3×3, 1×1 with four times the channels; else two 3×3
+  bool stride_in_3x3 = true;     // v1.5: the 3×3 convolution of a bottleneck halves the image; v1: the first 1×1
+  std::int64_t groups = 1;       // of the 3×3 convolution of a bottleneck
+  std::int64_t group_width = 0;  // its channels per group in the first stage; 0 = width
+  std::int64_t last_stride = 2;  // of the last stage (detectors may keep the image as it is)
 };
 
 class ResNetStages {

@@ -60,4 +60,9 @@ Activation add_positions(ModelWriter& writer, const std::string& name, const Act
   return {n, false};
 }
 
+void write_label_smoothing(ModelWriter& writer, const Activation& logits) {
+  const double n = logits.elements;
+  writer.pass("loss.smoothing", OperatorKind::loss, n, 1, 3 * n, 1).kernels_backward = 2;
+}
+
 }  // namespace foretrain::models

@@ -37,4 +37,7 @@ void check_predictions(const Model& model, const Sizes& sizes, std::int64_t pred
 Activation add_positions(ModelWriter& writer, const std::string& name, const Activation& x, std::int64_t tokens,
                          std::int64_t positions, std::int64_t hidden);
 
+// The mean over all classes that label smoothing adds to a cross entropy.
+void write_label_smoothing(ModelWriter& writer, const Activation& logits);
+
 }  // namespace foretrain::models

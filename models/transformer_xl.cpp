@@ -27,8 +27,8 @@ struct XlSizes : TransformerCore {
         attention_dropout(sizes.flag("attention_dropout")),
         cutoffs(sizes.list("cutoffs", 1, largest_vocabulary)),
         tail_tokens_per_thousand(sizes.list("tail_tokens_per_thousand", 1, 1000)) {
-    sizes.allow_only({"layers", "hidden", "heads", "feed_forward", "dropout", "attention_dropout", "sequence",
-                      "memory", "vocabulary", "width_divisor", "cutoffs", "tail_tokens_per_thousand"});
+    sizes.allow_only({"layers", "hidden", "heads", "feed_forward", "dropout", "attention_dropout", "sequence", "memory",
+                      "vocabulary", "width_divisor", "cutoffs", "tail_tokens_per_thousand"});
     if (!std::is_sorted(cutoffs.begin(), cutoffs.end()) || cutoffs.back() >= vocabulary) {
       sizes.fail({"vocabulary", "cutoffs"}, "cutoffs must rise and end below the vocabulary");
     }
@@ -128,9 +128,9 @@ class XlBuilder {
     }
     Activation query = tensor(rows), moved_query = tensor(rows), key = tensor(key_rows), value = tensor(key_rows);
     Activation position_key = tensor(keys());
-    const Activation scores = writer_.products(name + ".position_scores", moved_query, position_key,
-                                               {block_.batch * block_.heads, block_.tokens, keys(),
-                                                block_.head_dimension});
+    const Activation scores =
+        writer_.products(name + ".position_scores", moved_query, position_key,
+                         {block_.batch * block_.heads, block_.tokens, keys(), block_.head_dimension});
     // The shift is a padding with zeros and a copy back; the sum of both scores is scaled.
     const double s = scores.elements;
     Operator& shift = writer_.pass(name + ".rel_shift", OperatorKind::elementwise, 2 * s, 2 * s, 4 * s, s);

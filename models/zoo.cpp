@@ -12,8 +12,11 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "models/convnet.h"
+#include "models/detector.h"
+#include "models/face_recognition.h"
 #include "models/recurrent.h"
 #include "models/sizes.h"
+#include "models/speech.h"
 #include "models/transformer.h"
 
 namespace foretrain::models {
@@ -29,12 +32,18 @@ const std::vector<Builder>& builders() {
   static const std::vector<Builder> all = {{"resnet", "convnet", false, build_resnet},
                                            {"vgg", "convnet", false, build_vgg},
                                            {"alexnet", "convnet", false, build_alexnet},
+                                           {"efficientnet", "convnet", false, build_efficientnet},
+                                           {"face-resnet", "convnet", false, build_face_resnet},
+                                           {"mobile-facenet", "convnet", false, build_mobile_facenet},
                                            {"encoder", "transformer", true, build_encoder},
                                            {"electra", "transformer", true, build_electra},
                                            {"encoder-decoder", "transformer", true, build_encoder_decoder},
                                            {"transformer-xl", "transformer", true, build_transformer_xl},
                                            {"decoder", "transformer", true, build_decoder},
                                            {"vision-transformer", "transformer", false, build_vision_transformer},
+                                           {"ssd", "convnet", false, build_ssd},
+                                           {"jasper", "convnet", false, build_jasper},
+                                           {"gnmt", "recurrent", true, build_gnmt},
                                            {"crnn", "recurrent", false, build_crnn}};
   return all;
 }

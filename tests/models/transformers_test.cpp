@@ -65,7 +65,9 @@ TEST_CASE("ELECTRA base is a discriminator as large as BERT base and a generator
   CHECK(parameters_of(layer_of(model, "electra.embeddings")) == 0);
 
   // Forward on 128 tokens: layers as BERT's 2·s·(4 h² + 2 h f) + 4 s² h; the mapping; 19 predictions.
-  const auto layers = [](double s, double h, double f) { return 12 * (2 * s * (4 * h * h + 2 * h * f) + 4 * s * s * h); };
+  const auto layers = [](double s, double h, double f) {
+    return 12 * (2 * s * (4 * h * h + 2 * h * f) + 4 * s * s * h);
+  };
   const double flops = layers(128, 768, 3072) + layers(128, 256, 1024) + 2. * 128 * 768 * 256 +
                        2. * 19 * (256. * 768 + 768. * 30522) + 2. * 128 * (768. * 768 + 768);
   CHECK(forward(model) == Approx(flops).epsilon(1e-12));

@@ -1,0 +1,67 @@
+// Speech recognition and translation by LSTMs: parameters and FLOPs.
+#include <vector>
+
+#include "models/model.h"
+#include "tests/catch.h"
+#include "tests/models/zoo_models.h"
+
+using namespace foretrain;
+using namespace foretrain::models;
+using test::find_operator;
+using test::zoo_model;
+
+namespace {
+
+double forward(const Model& model) { return forward_flops(model).value; }
+
+}  // namespace
+
+TEST_CASE("Jasper 10x5 with dense residuals has 333 million parameters") {
+  // Li et al. 2019, table 3. By hand: a convolution in·out·k and a norm 2·out; block i adds the inputs of all
+  // blocks up to it, each by a 1×1 convolution and a norm.
+  const std::vector<double> channels = {256, 256, 384, 384, 512, 512, 640, 640, 768, 768};
+  const std::vector<double> kernels = {11, 11, 13, 13, 17, 17, 21, 21, 25, 25};
+  const auto convolution = [](double in, double out, double kernel) { return in * out * kernel + 2 * out; };
+  double sum = convolution(64, 256, 11), in = 256;
+  std::vector<double> inputs;
+  for (std::size_t i = 0; i < channels.size(); ++i) {
+    const double out = channels[i];
+    inputs.push_back(in);
+    sum += convolution(in, out, kernels[i]) + 4 * convolution(out, out, kernels[i]);
+    for (const double width : inputs) sum += convolution(width, out, 1);
+    in = out;
+  }
+  sum += convolution(768, 896, 29) + convolution(896, 1024, 1) + 1024 * 29 + 29;
+  const Model model = zoo_model("jasper-10x5");
+  CHECK(parameter_count(model) == sum);
+  CHECK(sum == Approx(333e6).epsilon(0.002));
+  // 1670 frames become 835 steps; every weight of a convolution is used once per step.
+  const double norms = parameter_count(model) - (forward(model) / (2 * 835));
+  CHECK(norms > 0);
+  CHECK(norms < 0.001 * sum);
+}
+
+TEST_CASE("QuartzNet 15x5 has 18.9 million parameters") {  // Kriman et al. 2019, table 1
+  CHECK(parameter_count(zoo_model("quartznet-15x5")) == Approx(18.9e6).epsilon(0.002));
+  const Model model = zoo_model("quartznet-15x5");
+  CHECK(std::get<ConvolutionShape>(find_operator(model, "encoder.15.4.depthwise").shape).groups == 512);
+  CHECK(find_operator(model, "ctc_loss").sequential_steps == 835);
+}
+
+TEST_CASE("GNMT by hand") {
+  // One table of 32,320·1024 for both sides. An LSTM 4·h·(input + h) + 8·h: the encoder's first twice, its second
+  // over 2·h, two over h; the decoder's first over h, three over 2·h. Attention 2·h² and the vector,
+  // a bias and one scale. Classifier h·V + V.
+  const double h = 1024, V = 32'320;
+  const auto lstm = [h](double input) { return 4 * h * (input + h) + 8 * h; };
+  const double attention = 2 * h * h + 2 * h + 1;
+  const double recurrent = 2 * lstm(h) + lstm(2 * h) + 2 * lstm(h) + lstm(h) + 3 * lstm(2 * h);
+  CHECK(parameter_count(zoo_model("gnmt")) == V * h + recurrent + attention + h * V + V);
+
+  // s = 32 tokens: each weight of the LSTMs (without the biases), of attention and classifier once per token;
+  // s² scores of h products and s² weights of h in the mean.
+  const double s = 32, biases = 9 * 8 * h;
+  const double products = s * (recurrent - biases + 2 * h * h + h * V) + 2 * s * s * h;
+  CHECK(forward(zoo_model("gnmt")) == Approx(2 * products).epsilon(1e-12));
+  CHECK(std::get<RecurrentShape>(find_operator(zoo_model("gnmt", 1, 50), "encoder.rnn_layers.3.l0").shape).steps == 50);
+}
