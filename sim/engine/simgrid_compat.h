@@ -5,9 +5,9 @@
 // same meaning in both.
 #pragma once
 
-#include <simgrid/version.h>
 #include <simgrid/kernel/routing/NetZoneImpl.hpp>
 #include <simgrid/s4u.hpp>
+#include <simgrid/version.h>
 
 #include <dlfcn.h>
 

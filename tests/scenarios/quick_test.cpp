@@ -43,7 +43,7 @@ TEST_CASE("Flags make the scenario that a file would") {
   CHECK(s.measured.at(0).machine == "DGX A100");
 }
 
-TEST_CASE("--gpus is one when not given; model, machine and batch are asked for") {
+TEST_CASE("GPUs are one when not given, model, machine and batch are asked for") {
   QuickScenario quick = resnet();
   quick.gpus = "";
   CHECK(read(quick_scenario(quick, catalogue()).dump()).base.cluster.gpus == 1);
@@ -55,7 +55,7 @@ TEST_CASE("--gpus is one when not given; model, machine and batch are asked for"
   CHECK(quick_error(quick).where() == "--model");
 }
 
-TEST_CASE("--try counts machines: ranges, lists, names with blanks") {
+TEST_CASE("try counts machines: ranges, lists, names with blanks") {
   QuickScenario quick = resnet();
   quick.try_machines = {"Standard_ND96amsr_A100_v4:1-4,DGX H100:1", "Standard_NC40ads_H100_v5", "DGX-2:1,2, 4"};
   const Json json = quick_scenario(quick, catalogue());

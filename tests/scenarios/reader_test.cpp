@@ -154,7 +154,7 @@ TEST_CASE("Zero GPUs and other values out of range name what is allowed") {
   CHECK_THAT(error.what(), Contains("from 1 to 1048576"));
 }
 
-TEST_CASE("--set takes JSON or bare words") {
+TEST_CASE("set takes JSON or bare words") {
   CHECK(parse_assignment("cluster.gpus=8", "--set").key == "cluster.gpus");
   CHECK(parse_assignment("name=a=b", "--set").value == "a=b");
   CHECK_THAT(error_of([] { static_cast<void>(parse_assignment("cluster.gpus", "--set")); }).where(),
@@ -183,7 +183,7 @@ TEST_CASE("--set takes JSON or bare words") {
   }
 }
 
-TEST_CASE("--set may give what the file leaves out") {
+TEST_CASE("set may give what the file leaves out") {
   const std::string file = R"({"foretrain": 1, "model": {"zoo": "resnet50"}})";
   const sim::Scenario s = read(file, {"training.micro_batch=32", "cluster.machine=DGX A100", "cluster.gpus=4"}).base;
   CHECK(s.training.micro_batch == 32);

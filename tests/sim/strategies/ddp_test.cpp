@@ -53,7 +53,7 @@ TEST_CASE("no gradient is lost and none is reduced twice") {
   CHECK(tensors == 60);
 }
 
-TEST_CASE("gradients become ready in reverse order; a tied embedding comes last") {
+TEST_CASE("gradients become ready in reverse order, a tied embedding comes last") {
   models::Operator embedding, dense, head;
   embedding.name = "embedding";
   embedding.parameters = {{"embedding.weight", {1000, 8}}};  // shared with the head
