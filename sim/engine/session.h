@@ -60,7 +60,8 @@ class Session {
   // 64-bit sizes (137 TB).
   void start_flow(Bytes bytes, const std::vector<LinkShare>& route, Token token);
 
-  // Runs until nothing is left to happen.
+  // Runs until nothing is left to happen. What a listener throws passes through and ends the session (SimGrid
+  // leaks the one timer it was in).
   void run();
   [[nodiscard]] std::uint64_t events() const;  // timers rung and flows ended
 
