@@ -23,7 +23,7 @@ struct Layer {
 
 struct Model {
   std::string name;
-  std::string family;       // "convnet", "transformer", "recurrent", "operators", "totals"
+  std::string family;       // "convnet", "transformer", "recurrent", "recommender", "operators", "totals"
   std::string sample_unit;  // "image", "sequence", "line": what one sample is
   std::int64_t micro_batch = 0;
   std::int64_t sequence = 0;   // tokens per sample; 0 where the user has none to choose (images, lines)

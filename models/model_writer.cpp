@@ -114,6 +114,30 @@ Image ModelWriter::convolution(const std::string& name, Image& input, std::int64
   return output;
 }
 
+Image ModelWriter::transposed_convolution(const std::string& name, Image& input, std::int64_t out_channels,
+                                          const Window& window, bool bias) {
+  const auto grown = [](std::int64_t extent, std::int64_t kernel, std::int64_t stride, std::int64_t padding) {
+    return (extent - 1) * stride + kernel - 2 * padding;
+  };
+  Image output{out_channels,
+               grown(input.height, window.kernel_height, window.stride_height, window.padding_height),
+               grown(input.width, window.kernel_width, window.stride_width, window.padding_width),
+               {}};
+  output.data.elements = real(model_.micro_batch) * real(out_channels) * real(output.height) * real(output.width);
+  // The operator of the convolution that leads back, with the roles of input and output exchanged.
+  convolution(name, output, input.channels, window, false);
+  output.data.kept = false;
+  Operator& op = last_operator();
+  if (bias) {
+    add_bias(op, out_channels);
+    op.kernels_forward = 2;
+    op.kernels_backward = 3;
+  }
+  op.saved_elements = keep(input.data);
+  op.output_elements = output.data.elements;
+  return output;
+}
+
 Activation ModelWriter::products(const std::string& name, Activation& left, Activation& right, const GemmShape& shape) {
   Operator op;
   op.name = name;

@@ -52,6 +52,9 @@ class ModelWriter {
                          std::int64_t out, bool bias);
   Image convolution(const std::string& name, Image& input, std::int64_t out_channels, const Window& window, bool bias,
                     std::int64_t groups = 1);
+  // The input's gradient of a convolution as a forward pass: the extent grows by the stride, a kernel at its end.
+  Image transposed_convolution(const std::string& name, Image& input, std::int64_t out_channels, const Window& window,
+                               bool bias);
   // shape.batch separate products (m×k)·(k×n) of two activations; keeps both.
   Activation products(const std::string& name, Activation& left, Activation& right, const GemmShape& shape);
   // The attention core over query, key and value, each from its own tensor or all from one.

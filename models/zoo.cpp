@@ -14,9 +14,11 @@
 #include "models/convnet.h"
 #include "models/detector.h"
 #include "models/face_recognition.h"
+#include "models/recommender.h"
 #include "models/recurrent.h"
 #include "models/sizes.h"
 #include "models/speech.h"
+#include "models/speech_synthesis.h"
 #include "models/transformer.h"
 
 namespace foretrain::models {
@@ -43,6 +45,11 @@ const std::vector<Builder>& builders() {
                                            {"vision-transformer", "transformer", false, build_vision_transformer},
                                            {"ssd", "convnet", false, build_ssd},
                                            {"jasper", "convnet", false, build_jasper},
+                                           {"tacotron2", "recurrent", false, build_tacotron2},
+                                           {"waveglow", "convnet", false, build_waveglow},
+                                           {"dlrm", "recommender", false, build_dlrm},
+                                           {"ncf", "recommender", false, build_ncf},
+                                           {"wide-and-deep", "recommender", false, build_wide_and_deep},
                                            {"gnmt", "recurrent", true, build_gnmt},
                                            {"crnn", "recurrent", false, build_crnn}};
   return all;

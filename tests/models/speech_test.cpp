@@ -65,3 +65,38 @@ TEST_CASE("GNMT by hand") {
   CHECK(forward(zoo_model("gnmt")) == Approx(2 * products).epsilon(1e-12));
   CHECK(std::get<RecurrentShape>(find_operator(zoo_model("gnmt", 1, 50), "encoder.rnn_layers.3.l0").shape).steps == 50);
 }
+
+TEST_CASE("Tacotron 2 has 28.2 million parameters and decodes frame by frame") {
+  // NVIDIA's README: 28.2 million. By hand: table 148·512; three convolutions 5·512² + 512 and norms 1024; LSTM of
+  // two directions 2·(4·256·(512 + 256) + 2·4·256); prenet 80·256 + 256²; cells 4·h·(input + h) + 8·h; attention
+  // 1024·128 + 512·128 + 128 + 2·31·32 + 32·128; projection and gate 1536·81 + 81; postnet.
+  const auto cell = [](double input) { return 4. * 1024 * (input + 1024) + 8. * 1024; };
+  const double encoder = 148. * 512 + 3 * (5. * 512 * 512 + 512 + 1024) + 2 * (4. * 256 * 768 + 8. * 256);
+  const double attention = 1024. * 128 + 512. * 128 + 128 + 2. * 31 * 32 + 32. * 128;
+  const double decoder = 80. * 256 + 256. * 256 + cell(256 + 512) + attention + cell(1024 + 512) + 1536. * 81 + 81;
+  const double postnet = 2 * 5. * 80 * 512 + 3 * 5. * 512 * 512 + 4 * (512 + 1024) + 80 + 160;
+  const Model model = zoo_model("tacotron2", 48);
+  CHECK(parameter_count(model) == encoder + decoder + postnet);
+  CHECK(parameter_count(model) == Approx(28.2e6).epsilon(0.001));
+  const Operator& projection = find_operator(model, "decoder.linear_projection");
+  CHECK(projection.sequential_steps == 566);
+  CHECK(projection.kernels_forward == 566);
+  CHECK(std::get<GemmShape>(projection.shape).batch == 566);
+  CHECK(std::get<GemmShape>(projection.shape).m == 48);
+}
+
+TEST_CASE("WaveGlow by hand") {
+  // Of a flow over 2·half channels: the invertible convolution, 1×1 to 512, eight layers (kernel 3 to 1024, the
+  // condition 640 to 1024, 1×1 to 1024, in the last to 512), 1×1 to 2·half. Weight norm adds a length per output
+  // channel to all but the first and the last; the first has no bias. Halves: 4, 3 and 2, four flows each.
+  const double upsample = 80. * 80 * 1024, layers = 8 * (3. * 512 * 1024 + 640. * 1024) + 7 * 512. * 1024 + 512. * 512;
+  double weights = 0, vectors = 0;
+  for (const double half : {4., 3., 2.}) {
+    weights += 4 * (4 * half * half + half * 512 + layers + 512 * 2 * half);
+    vectors += 4 * (2 * (512 + 8 * 1024. + 8 * 1024 + 7 * 1024 + 512) + 2 * half);
+  }
+  const Model model = zoo_model("waveglow");
+  CHECK(parameter_count(model) == upsample + 80 + weights + vectors);
+  // 8000 sound samples are 32 frames (rounded up) and 1000 vectors of 8.
+  CHECK(forward(model) == Approx(2 * (32 * upsample + 1000 * weights)).epsilon(1e-12));
+}
