@@ -16,6 +16,12 @@ NetworkKind parse_network(const JsonView& value) {
     if (network.message_share.size() != network.message_bytes_per_nic.size()) {
       value.at("message_share").fail("needs one share for each message size");
     }
+    for (std::size_t i = 1; i < network.message_share.size(); ++i) {
+      if (network.message_share[i] / network.message_share[i - 1] >
+          network.message_bytes_per_nic[i] / network.message_bytes_per_nic[i - 1] * (1 + 1e-9)) {
+        value.at("message_share").fail("a share that rises faster than the bytes: more bytes would take less time");
+      }
+    }
   }
   network.hop_latency = Seconds(value.at("hop_latency_seconds").number({0, 1}));
   network.hop_spread = value.at("hop_spread").number({0, 2});
