@@ -224,6 +224,15 @@ void take_numbers(const Texts& texts, Arguments& arguments) {
   if (!texts.top.empty()) arguments.top = whole_number<std::size_t>(texts.top, "--top", 0, 1000000);
 }
 
+// An empty name comes from an unset variable of a script: the result would vanish unseen.
+void refuse_empty_paths(const CLI::App& command) {
+  for (const char* name : {"--json", "--csv", "--md", "--save"}) {
+    const CLI::Option* option = command.get_option_no_throw(name);
+    if (option == nullptr || option->count() == 0 || !option->results().front().empty()) continue;
+    throw Error("an empty file name cannot be written", name, "give a path, or - for stdout");
+  }
+}
+
 }  // namespace
 
 CommandLine parse_command_line(int argc, const char* const* argv) {
@@ -254,7 +263,10 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
   }
   check_remaining(app);
   const auto chosen = app.get_subcommands();
-  if (!chosen.empty()) result.arguments.command = chosen.front()->get_name();
+  if (!chosen.empty()) {
+    result.arguments.command = chosen.front()->get_name();
+    refuse_empty_paths(*chosen.front());
+  }
   take_numbers(texts, result.arguments);
   return result;
 }

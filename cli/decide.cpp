@@ -37,7 +37,8 @@ ExitCode decide(const Arguments& arguments) {
     const std::string work =
         fmt::format("{} replays of {} scenarios", arguments.replays, input.question.options.size() + 1);
     const Progress progress(work, !arguments.quiet && arguments.replays > 0);
-    result.decision = sim::studies::decide(input.question, catalogue, predict_options(arguments));
+    result.decision = answered(
+        input, [&] { return sim::studies::decide(input.question, catalogue, predict_options(arguments)); });
   }
 
   const Json json = reports::result_json(result, scenarios::write_scenario);

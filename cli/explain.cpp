@@ -24,7 +24,7 @@ ExitCode explain(const Arguments& arguments) {
   result.workload = workload_of(result.scenario, catalogue);
   sim::studies::PredictOptions options = predict_options(arguments);
   options.explain = true;
-  result.prediction = sim::studies::predict(result.scenario, catalogue, options);
+  result.prediction = answered(input, [&] { return sim::studies::predict(result.scenario, catalogue, options); });
 
   deliver(arguments, {[&] { return reports::explain_text(result, arguments.top, stdout_style(arguments.colour)); },
                       [&] { return reports::json_text(reports::result_json(result, scenarios::write_scenario)); },

@@ -101,16 +101,18 @@ Input read_input(const Arguments& arguments, const calibrate::Catalogue& catalog
     refuse_flags_beside_file(arguments);
     const std::string& path = arguments.subject;
     const std::string text = read_file(path);
-    const std::string source = path == "-" ? "standard input" : path;
+    input.source = path == "-" ? "standard input" : printable(path);
+    const std::string source = path == "-" ? input.source : path;
     const std::string directory = path == "-" ? "" : fs::path(path).parent_path().string();
     input.question = scenarios::read_question(text, source, set, directory, catalogue);
     input.digest = digest_of(text, arguments, input.question);
     return input;
   }
   require_some_input(arguments);
+  input.source = "command line";
   const Json quick = scenarios::quick_scenario(arguments.quick, catalogue);
   const std::string text = reports::json_text(quick);
-  input.question = scenarios::read_question(text, "command line", set, "", catalogue);
+  input.question = scenarios::read_question(text, input.source, set, "", catalogue);
   input.digest = digest_of(text, arguments, input.question);
   if (!arguments.save.empty()) save_scenario(arguments.save, input.question.base, quick);
   return input;

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "calibrate/catalogue.h"
 #include "cli/arguments.h"
 #include "reports/result.h"
@@ -14,6 +15,7 @@ namespace foretrain::cli {
 
 struct Input {
   sim::Question question;
+  std::string source;  // how messages name where it came from
   std::string digest;  // of everything the user gave that the answer follows from
 };
 
@@ -27,6 +29,17 @@ struct Input {
 
 // What the model amounts to, and what one GPU could do at most.
 [[nodiscard]] reports::Workload workload_of(const sim::Scenario& scenario, const calibrate::Catalogue& catalogue);
+
+// `answer()`. Studies know no files: an Error whose place is a bare JSON pointer gets the input's name in front.
+template <class Answer>
+[[nodiscard]] auto answered(const Input& input, Answer answer) {
+  try {
+    return answer();
+  } catch (const Error& error) {
+    if (error.where().rfind('/', 0) != 0) throw;
+    throw Error(error.what(), input.source + ": " + error.where(), error.hint(), error.code());
+  }
+}
 
 [[nodiscard]] sim::studies::PredictOptions predict_options(const Arguments& arguments);
 

@@ -28,19 +28,19 @@ ExitCode predict(const Arguments& arguments) {
   result.workload = workload_of(result.scenario, catalogue);
   {
     const Progress progress(fmt::format("{} replays", arguments.replays), !arguments.quiet && arguments.replays > 0);
-    result.prediction = sim::studies::predict(result.scenario, catalogue, predict_options(arguments));
+    result.prediction =
+        answered(input, [&] { return sim::studies::predict(result.scenario, catalogue, predict_options(arguments)); });
   }
 
   const Json json = reports::result_json(result, scenarios::write_scenario);
   const std::vector<std::string> unmet = unmet_requirements(arguments.require, json);
   deliver(arguments, {[&] { return reports::predict_text(result, stdout_style(arguments.colour)); },
-                      [&] { return reports::json_text(json); },
-                      [&] { return reports::csv(result); },
+                      [&] { return reports::json_text(json); }, [&] { return reports::csv(result); },
                       [&] { return reports::markdown(result); }});
   if (!text_is_shown(arguments)) warn_all(arguments, result.prediction.warnings);
   if (!input.question.options.empty()) {
-    note(arguments, fmt::format("the scenario has {} options: foretrain decide compares them",
-                                input.question.options.size()));
+    note(arguments,
+         fmt::format("the scenario has {} options: foretrain decide compares them", input.question.options.size()));
   }
   return report_gate(unmet);
 }

@@ -51,7 +51,9 @@ void fill_times(Prediction& prediction, const Replayed& replayed, const PredictO
   const double one_gpu = replayed.reference.run ? replayed.reference.samples_per_second() : prediction.throughput.value;
   prediction.one_gpu_throughput = log_normal_quantity(one_gpu, log_spread(reference), "samples/s", provenance);
   const double gpus = replayed.main.run->cluster().gpus;
-  const Quantity& speedup = prediction.speedup;
+  // N GPUs do at most N times what one does: beyond that the interval is only how little is known.
+  Quantity& speedup = prediction.speedup;
+  speedup.high = std::max(speedup.value, std::min(speedup.high, gpus));
   prediction.efficiency = {speedup.value / gpus, speedup.low / gpus, speedup.high / gpus, "1", provenance, true};
 }
 

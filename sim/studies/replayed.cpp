@@ -7,6 +7,7 @@
 #include "sim/breakdown.h"
 #include "sim/studies/anchor.h"
 #include "sim/studies/known_work.h"
+#include "sim/workload.h"
 
 namespace foretrain::sim::studies {
 namespace {
@@ -39,9 +40,28 @@ void replay(ReplayedRun& ready) {
   if (ready.unmodelled_share > 0) ready.critical.push_back({ready.unmodelled, ready.step_seconds()});
 }
 
-Scenario one_gpu_of_the_same_machine(const Scenario& scenario, const strategies::Batches& batches) {
-  Scenario alone = scenario;
-  alone.training = strategies::rescaled(scenario.training, batches, 1);
+// The most samples at a time that one GPU can do of the global batch: what is shared out under strong scaling
+// leaves each rank a small micro-batch that nobody would train with alone.
+std::int64_t micro_batch_alone(const Run& run, std::int64_t accumulation, const DataStore& data) {
+  const std::int64_t micro = run.batches().micro;
+  std::int64_t best = micro;
+  for (std::int64_t pieces = accumulation; pieces >= 1; --pieces) {
+    if (accumulation % pieces != 0) continue;
+    const std::int64_t larger = micro * (accumulation / pieces);
+    const models::Model model = build_workload(run.scenario(), larger, data);
+    const MemoryParts memory = data_parallel_memory(model, run.scenario().training, run.stack(), false);
+    if (memory.total() > run.cluster().device->memory) break;
+    best = larger;
+  }
+  return best;
+}
+
+Scenario one_gpu_of_the_same_machine(const Run& run, const DataStore& data) {
+  Scenario alone = run.scenario();
+  alone.training = strategies::rescaled(alone.training, run.batches(), 1);
+  if (alone.training.scaling == Scaling::strong) {
+    alone.training.micro_batch = micro_batch_alone(run, alone.training.global_batch / run.batches().micro, data);
+  }
   alone.cluster.gpus = 1;
   alone.cluster.straggler_slowdown = 1;
   return alone;
@@ -65,7 +85,7 @@ std::unique_ptr<Replayed> replay_scenario(const Scenario& asked, const calibrate
   result->main = make_ready(scenario, catalogue, result->anchor, {options.fold, options.explain}, result->parameters);
   if (result->anchor.is_the_measured_run) result->main.unmodelled_share = 0;
   if (result->main.run->cluster().gpus > 1) {
-    const Scenario alone = one_gpu_of_the_same_machine(scenario, result->main.run->batches());
+    const Scenario alone = one_gpu_of_the_same_machine(*result->main.run, catalogue.data());
     result->reference = make_ready(alone, catalogue, result->anchor, {}, result->parameters);
     replay(result->reference);
   }

@@ -73,11 +73,30 @@ TEST_CASE("weak scaling keeps a GPU's batch, strong scaling the global one") {
   asked.training.global_batch = 256;
   const Prediction strong = predict(asked, catalogue());
   Scenario alone = asked;
-  alone.cluster.gpus = 1;  // 8 micro-batches of 32, one optimizer step
-  const Prediction accumulated = predict(alone, catalogue());
-  CHECK(accumulated.accumulation == 8);
-  CHECK(strong.speedup.value == Approx(accumulated.step_time.value / strong.step_time.value).epsilon(1e-9));
+  alone.cluster.gpus = 1;
+  alone.training.micro_batch = 256;  // all of the global batch at once: it fits, and nobody would train with 8 × 32
+  const Prediction at_once = predict(alone, catalogue());
+  CHECK(at_once.accumulation == 1);
+  CHECK(strong.speedup.value == Approx(at_once.step_time.value / strong.step_time.value).epsilon(1e-9));
   CHECK(strong.efficiency.value == Approx(strong.speedup.value / 8).epsilon(1e-12));
+}
+
+TEST_CASE("one GPU alone takes the largest micro-batch that fits when the global batch is given") {
+  // 4096 images on 16 GPUs: 256 each. Alone, 4096 images need more than 80 GB at once; some larger share fits.
+  Scenario asked = scenario("resnet50", "Standard_ND96amsr_A100_v4", 16, 256, Precision::fp16);
+  asked.training.scaling = Scaling::strong;
+  asked.training.global_batch = 4096;
+  const Prediction strong = predict(asked, catalogue());
+  double best = 0;
+  for (const std::int64_t micro_batch : {256, 512, 1024, 2048, 4096}) {
+    Scenario alone = asked;
+    alone.cluster.gpus = 1;
+    alone.training.micro_batch = micro_batch;
+    const Prediction one = predict(alone, catalogue());
+    if (one.memory.fits) best = 4096 / one.step_time.value;
+  }
+  CHECK(best > 0);
+  CHECK(strong.one_gpu_throughput.value == Approx(best).epsilon(1e-9));
 }
 
 TEST_CASE("slow input holds the step") {
