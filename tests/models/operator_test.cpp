@@ -24,7 +24,7 @@ TEST_CASE("FLOPs and elements of a matrix product") {
   CHECK(backward_elements(op) == 2 * forward_elements(op));
 }
 
-TEST_CASE("the first operator has no gradient by its input; a bias has one more read") {
+TEST_CASE("the first operator has no gradient by its input, a bias has one more read") {
   Operator op = with_shape(GemmShape{1, 3, 5, 7});
   op.needs_input_gradient = false;
   op.parameters = {{"op.weight", {5, 7}}, {"op.bias", {5}}};
