@@ -86,9 +86,9 @@ double relative_rate(const JsonView& group, const char* key, const ProductProfil
 }
 
 ConvolutionProfile parse_convolution(const JsonView& group, const ProductProfile& product) {
-  group.allow_only(with_evidence({"forward", "input_gradient", "strided_input_gradient", "weight_gradient",
-                                  "memory_share", "launch_seconds", "channel_multiple", "winograd_launch_seconds",
-                                  "most_flops"}));
+  group.allow_only(
+      with_evidence({"forward", "input_gradient", "strided_input_gradient", "weight_gradient", "memory_share",
+                     "launch_seconds", "channel_multiple", "winograd_launch_seconds", "most_flops"}));
   ConvolutionProfile profile;
   profile.forward = relative_rate(group, "forward", product);
   profile.input_gradient = relative_rate(group, "input_gradient", product);
@@ -171,10 +171,28 @@ double EfficiencyCurve::at(double work_done, bool& outside) const {
 }
 
 Device parse_device(const JsonView& value) {
-  value.allow_only({"name", "chip", "like", "transfer_spread", "generation", "memory_bytes",
-                    "memory_bandwidth_gbytes_per_s", "multiprocessors", "peak_flops_per_s", "products", "convolutions",
-                    "recurrent", "attention", "unfused_attention", "memory_efficiency", "memory_kind_share", "floors",
-                    "host_factor", "power_watts", "idle_watts", "datasheet_source", "notes"});
+  value.allow_only({"name",
+                    "chip",
+                    "like",
+                    "transfer_spread",
+                    "generation",
+                    "memory_bytes",
+                    "memory_bandwidth_gbytes_per_s",
+                    "multiprocessors",
+                    "peak_flops_per_s",
+                    "products",
+                    "convolutions",
+                    "recurrent",
+                    "attention",
+                    "unfused_attention",
+                    "memory_efficiency",
+                    "memory_kind_share",
+                    "floors",
+                    "host_factor",
+                    "power_watts",
+                    "idle_watts",
+                    "datasheet_source",
+                    "notes"});
   if (const auto spread = value.find("transfer_spread"); spread && !value.find("like")) {
     spread->fail("a transfer from no device", "\"like\" names the device that numbers are taken over from");
   }

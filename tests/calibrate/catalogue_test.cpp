@@ -110,8 +110,8 @@ TEST_CASE("what rings reach of NVLink agrees with measured rings") {
   };
   // 8 GPUs without NVLS. H200: all-reduce 365.6, all-gather 361.4, reduce-scatter 362.9; B200: all-reduce 682.2
   // (stas00/ml-engineering); A100: all-gather 223.4 (microsoft/superbenchmark).
-  for (const Ring& ring : {Ring{"DGX H200", 361.4}, Ring{"DGX H200", 365.6}, Ring{"DGX B200", 682.2},
-                           Ring{"DGX A100", 223.4}}) {
+  for (const Ring& ring :
+       {Ring{"DGX H200", 361.4}, Ring{"DGX H200", 365.6}, Ring{"DGX B200", 682.2}, Ring{"DGX A100", 223.4}}) {
     const double line = catalogue.machine(ring.machine).intra_node_bandwidth->value;
     CHECK(line * share == Approx(ring.bus_gbytes_per_s * 1e9).epsilon(0.08));
   }
@@ -231,8 +231,10 @@ TEST_CASE("a user's mistakes are named with file and place") {
     return error_of([&] { (void)catalogue.device("mine"); });
   };
   const auto machine_error = [&](const std::string& fields) {
-    overlay.write("machines", "mine", R"({"vendor": "us", "machines": [{"name": "box", "device": "T4", "gpus": 2,
-        "intra_node": "pcie", "source": "ours")" + fields + "}]}");
+    overlay.write("machines", "mine",
+                  R"({"vendor": "us", "machines": [{"name": "box", "device": "T4", "gpus": 2,
+        "intra_node": "pcie", "source": "ours")" +
+                      fields + "}]}");
     const Catalogue catalogue = overlay.catalogue();
     return error_of([&] { (void)catalogue.machine("box"); });
   };

@@ -32,8 +32,8 @@ TEST_CASE("every named machine is in the catalogue, or left out for a reason") {
 
 TEST_CASE("links of a machine are those of its GPU's generation") {
   // Line rates per GPU and direction: NVLink 1 to 5 (4, 6, 12, 18 and 18 links), PCIe gen3 to gen5 in 16 lanes.
-  const std::map<std::string, double> nvlink = {{"pascal", 80e9},  {"volta", 150e9},  {"ampere", 300e9},
-                                                {"hopper", 450e9}, {"blackwell", 900e9}};
+  const std::map<std::string, double> nvlink = {
+      {"pascal", 80e9}, {"volta", 150e9}, {"ampere", 300e9}, {"hopper", 450e9}, {"blackwell", 900e9}};
   const std::map<std::string, double> pcie = {{"kepler", 15.8e9}, {"pascal", 15.8e9}, {"volta", 15.8e9},
                                               {"turing", 15.8e9}, {"ampere", 31.5e9}, {"ada", 31.5e9},
                                               {"hopper", 63e9}};
