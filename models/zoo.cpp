@@ -14,6 +14,7 @@
 #include "models/convnet.h"
 #include "models/detector.h"
 #include "models/face_recognition.h"
+#include "models/inception.h"
 #include "models/recommender.h"
 #include "models/recurrent.h"
 #include "models/sizes.h"
@@ -34,6 +35,7 @@ const std::vector<Builder>& builders() {
   static const std::vector<Builder> all = {{"resnet", "convnet", false, build_resnet},
                                            {"vgg", "convnet", false, build_vgg},
                                            {"alexnet", "convnet", false, build_alexnet},
+                                           {"inception-v3", "convnet", false, build_inception_v3},
                                            {"efficientnet", "convnet", false, build_efficientnet},
                                            {"face-resnet", "convnet", false, build_face_resnet},
                                            {"mobile-facenet", "convnet", false, build_mobile_facenet},

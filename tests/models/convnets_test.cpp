@@ -26,6 +26,13 @@ TEST_CASE("EfficientNet squeezes to a quarter of a block's input") {
   CHECK(forward_flops(find_operator(model, "features.3.0.depthwise.0")).value == 2. * 144 * 25 * 28 * 28);
 }
 
+TEST_CASE("Inception v3 without its auxiliary classifier") {
+  // Auxiliary: 768·128 + 2·128, 128·768·25 + 2·768, 768·1000 + 1000 on one 5×5 and one 1×1 place.
+  const Model with = zoo_model("inception-v3"), without = zoo_model("inception-v3", 1, 0, {{"auxiliary", 0}});
+  CHECK(parameter_count(with) - parameter_count(without) == 98'560 + 2'459'136 + 769'000);
+  CHECK(forward(with) - forward(without) == 2 * (25. * 768 * 128 + 128. * 768 * 25 + 768. * 1000));
+}
+
 TEST_CASE("InsightFace's ResNets have the published size, the classifier left out") {
   // InsightFace's tables: R50 43.59 million parameters and 6.33 G multiply-adds, R100 65.15 million and 12.12 G.
   struct Published {
