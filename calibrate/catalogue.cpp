@@ -95,27 +95,29 @@ Register<Entry> read_entries(const DataStore& data, const char* kind, Entry (*pa
   return entries;
 }
 
-// `entry` laid over the device that its "like" names.
-Json resolved(const NamedJson& entry, const Register<NamedJson>& all, std::size_t depth = 0) {
+// `entry` laid over the one that its "like" names; `what` is a kind of entry in one word.
+Json resolved(const char* what, const NamedJson& entry, const Register<NamedJson>& all, std::size_t depth = 0) {
   const JsonView view(entry.json, entry.source);
   const auto like = view.find("like");
   if (!like) return entry.json;
   constexpr std::size_t deepest = 8;
-  if (depth == deepest) like->fail("devices that are like one another in a circle");
+  if (depth == deepest) like->fail(std::string(what) + "s that are like one another in a circle");
   const NamedJson* parent = all.find(like->string());
-  if (parent == nullptr) like->fail("unknown device " + quoted(like->string()), name_hint(like->string(), all.names()));
-  return inherit(resolved(*parent, all, depth + 1), view);
+  if (parent == nullptr) like->fail(std::string("unknown ") + what + " " + quoted(like->string()), name_hint(like->string(), all.names()));
+  return inherit(resolved(what, *parent, all, depth + 1), view);
 }
 
-Register<Device> read_devices(const DataStore& data) {
-  const Register<NamedJson> all = read_named(data, "devices");
-  Register<Device> devices;
+template <class Entry>
+Register<Entry> read_resolved(const DataStore& data, const char* kind, const char* what,
+                              Entry (*parse)(const JsonView&)) {
+  const Register<NamedJson> all = read_named(data, kind);
+  Register<Entry> entries;
   for (const std::string& name : all.names()) {
     const NamedJson& entry = *all.find(name);
-    const Json json = resolved(entry, all);
-    devices.add(parse_device(JsonView(json, entry.source)), entry.source, true);
+    const Json json = resolved(what, entry, all);
+    entries.add(parse(JsonView(json, entry.source)), entry.source, true);
   }
-  return devices;
+  return entries;
 }
 
 Register<Machine> read_machines(const DataStore& data) {
@@ -144,7 +146,7 @@ struct Catalogue::Contents {
   explicit Contents(DataStore store) : data(std::move(store)) {}
 
   const Register<Device>& all_devices() {
-    if (!devices) devices = read_devices(data);
+    if (!devices) devices = read_resolved<Device>(data, "devices", "device", parse_device);
     return *devices;
   }
   const Register<Machine>& all_machines() {
@@ -156,7 +158,7 @@ struct Catalogue::Contents {
     return *networks;
   }
   const Register<Stack>& all_stacks() {
-    if (!stacks) stacks = read_entries<Stack>(data, "stacks", parse_stack);
+    if (!stacks) stacks = read_resolved<Stack>(data, "stacks", "stack", parse_stack);
     return *stacks;
   }
   // Files with "constants" hold the one set of constants (the last file by name wins), the others tables.

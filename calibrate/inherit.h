@@ -1,4 +1,4 @@
-// Inherit: a device described as "like" another, with what it says itself laid over it.
+// Inherit: a device or stack described as "like" another, with what it says itself laid over it.
 #pragma once
 
 #include "base/json.h"

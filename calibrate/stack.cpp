@@ -8,11 +8,21 @@ namespace foretrain::calibrate {
 
 const std::vector<std::string>& stack_keys() {
   static const std::vector<std::string> keys = {
+      // host and device
       "host_seconds_per_launch_forward", "host_seconds_per_launch_backward", "host_seconds_per_step",
-      "first_bucket_bytes", "bucket_bytes", "gradient_bytes_per_parameter", "overlap",
-      "compute_slowdown_while_communicating", "distributed_compute_slowdown", "collective_launch_seconds",
-      "step_jitter", "distributed_host_seconds_per_step", "fused_attention", "fused_optimizer",
-      "framework_memory_bytes", "fragmentation_fraction", "unmodelled_spread"};
+      "fused_attention", "fused_optimizer", "framework_memory_bytes", "fragmentation_fraction",
+      // what several GPUs add
+      "distributed_host_seconds_per_step", "distributed_host_seconds_per_local_gpu", "distributed_compute_slowdown",
+      "compute_slowdown_while_communicating", "step_jitter", "network_share",
+      // gradients by buckets and collectives
+      "gradient_bytes_per_parameter", "first_bucket_bytes", "bucket_bytes", "overlap", "collective_launch_seconds",
+      "hierarchical", "cycle_seconds", "negotiation_seconds", "synchronize_every_micro_batch",
+      "gradient_as_bucket_view", "find_unused_parameters", "static_graph", "powersgd_rank", "top_k_fraction",
+      // parameter servers
+      "servers", "servers_apart", "servers_on_gpu", "variables_sharded", "asynchronous", "local_aggregation",
+      "server_bytes_per_second", "server_network_share",
+      // how sure
+      "unmodelled_spread", "scaling_loss_factor"};
   return keys;
 }
 
@@ -23,7 +33,7 @@ const StackValue& Stack::at(const std::string& key) const {
 }
 
 Stack parse_stack(const JsonView& value) {
-  value.allow_only({"name", "reducer", "description", "values"});
+  value.allow_only({"name", "like", "reducer", "description", "values"});
   Stack stack;
   stack.name = value.at("name").string();
   stack.reducer = value.at("reducer").string();

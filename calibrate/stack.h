@@ -25,12 +25,7 @@ struct Stack {
   std::string name;         // "pytorch-ddp"
   std::string reducer;      // "ddp"
   std::string description;
-  // Keys (all present in every file; see docs): host_seconds_per_launch_forward,
-  // host_seconds_per_launch_backward, host_seconds_per_step, first_bucket_bytes, bucket_bytes,
-  // gradient_bytes_per_parameter, overlap (0/1), compute_slowdown_while_communicating,
-  // distributed_compute_slowdown, collective_launch_seconds, step_jitter, distributed_host_seconds_per_step,
-  // fused_attention (0/1), fused_optimizer (0/1), framework_memory_bytes, fragmentation_fraction,
-  // unmodelled_spread
+  // By stack_keys(): all are present, stated in the file or in the one it is `like`.
   std::map<std::string, StackValue> values;
 
   // `key` is one of stack_keys().

@@ -6,9 +6,14 @@
 
 namespace foretrain::sim {
 
+// How data moves in a group: around its ranks, or between each rank and the parameter servers.
+enum class Pattern { ring, servers };
+
 struct Communicator {
   std::string name;
   std::vector<std::vector<int>> groups;  // disjoint; each lists its ranks in ring order
+  Pattern pattern = Pattern::ring;
+  std::vector<int> server_nodes = {};  // servers: the nodes they stand on, each with an equal part of the bytes
 };
 
 struct Placement {

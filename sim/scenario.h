@@ -30,6 +30,8 @@ struct Training {
 
 struct StackChoice {
   std::string name = "pytorch-ddp";
+  std::string reducer;                    // how gradients are shared; empty = the stack's own way
+  std::string compression = "none";       // of gradients on the wire: none, fp16, bf16, powersgd, top_k, onebit_adam
   std::map<std::string, double> options;  // overrides of stack values, by key
 };
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include <fmt/format.h>
 
@@ -45,7 +44,7 @@ double compute_stretch(const StepWriter& writer, const Cluster& cluster) {
   return stretch;
 }
 
-Placement place(const Cluster& cluster, double stretch, double straggler_slowdown) {
+Placement place(const Cluster& cluster, double stretch, double straggler_slowdown, const Reducer* reducer) {
   const auto ranks = static_cast<std::size_t>(cluster.gpus);
   Placement placement;
   placement.class_of_rank.assign(ranks, 0);
@@ -54,20 +53,16 @@ Placement place(const Cluster& cluster, double stretch, double straggler_slowdow
     placement.class_of_rank.back() = 1;
     placement.stretch_of_rank.back() *= straggler_slowdown;
   }
-  if (ranks > 1) {
-    std::vector<int> everyone(ranks);
-    std::iota(everyone.begin(), everyone.end(), 0);
-    placement.communicators.push_back({"data", {everyone}});
-  }
+  if (reducer != nullptr) placement.communicators = reducer->communicators();
   return placement;
 }
 
 void write_micro_batches(Layers& layers, Reducer* reducer, std::int64_t accumulation, std::int64_t explicit_most) {
   const bool all = accumulation <= std::max<std::int64_t>(explicit_most, 3);
   const std::int64_t leading = all ? accumulation - 1 : 2;
-  for (std::int64_t i = 0; i < leading; ++i) layers.write_micro_batch(i == 0, nullptr);
+  for (std::int64_t i = 0; i < leading; ++i) layers.write_micro_batch({.first = i == 0, .last = false}, reducer);
   if (!all) layers.write_repeated(accumulation - leading - 1);
-  layers.write_micro_batch(accumulation == 1, reducer);
+  layers.write_micro_batch({.first = accumulation == 1, .last = true}, reducer);
 }
 
 void write_host_overhead(StepWriter& writer, bool distributed) {
@@ -108,7 +103,8 @@ Composed compose(const ComposeInput& input, ParameterTable& parameters) {
   Layers layers(writer, batches.accumulation);
   const std::unique_ptr<Reducer> reducer = distributed ? make_reducer(writer) : nullptr;
   write_micro_batches(layers, reducer.get(), batches.accumulation, input.explicit_micro_batches);
-  write_optimizer(writer, reducer ? reducer->finish() : std::vector<ActivityIndex>{});
+  const std::vector<ActivityIndex> reduced = reducer ? reducer->finish() : std::vector<ActivityIndex>{};
+  if (!reducer || reducer->updates_parameters()) write_optimizer(writer, reduced);
 
   Program& program = writer.program();
   const MemoryParts memory = data_parallel_memory(input.model, input.scenario.training, input.stack, distributed);
@@ -119,7 +115,8 @@ Composed compose(const ComposeInput& input, ParameterTable& parameters) {
   Composed composed;
   composed.terms = writer.take_terms();
   composed.placement =
-      place(input.cluster, compute_stretch(writer, input.cluster), input.scenario.cluster.straggler_slowdown);
+      place(input.cluster, compute_stretch(writer, input.cluster), input.scenario.cluster.straggler_slowdown,
+            reducer.get());
   composed.programs.push_back(std::move(program));
   if (input.scenario.cluster.straggler_slowdown != 1.0) {
     composed.programs.push_back(composed.programs.front());

@@ -50,6 +50,8 @@ DdpReducer::DdpReducer(StepWriter& writer)
       overlap_(writer.input().stack.at("overlap").value != 0),
       communicator_(writer.program().add_communicator("data")) {}
 
+std::vector<Communicator> DdpReducer::communicators() const { return everyone(writer_.input().cluster.gpus); }
+
 void DdpReducer::after_backward(std::size_t index, ActivityIndex gradients_done) {
   last_gradients_ = gradients_done;
   if (!overlap_) return;

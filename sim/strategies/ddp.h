@@ -34,6 +34,7 @@ struct ReadyGradient {
 class DdpReducer final : public Reducer {
  public:
   explicit DdpReducer(StepWriter& writer);
+  [[nodiscard]] std::vector<Communicator> communicators() const override;
   void after_backward(std::size_t index, ActivityIndex gradients_done) override;
   [[nodiscard]] std::vector<ActivityIndex> finish() override;
 

@@ -92,11 +92,14 @@ OperatorWork Layers::work_of(const models::Operator& op, const models::Operator*
   return work;
 }
 
-void Layers::write_micro_batch(bool first, Reducer* reducer) {
+void Layers::write_micro_batch(Turn turn, Reducer* reducer) {
   std::vector<Activity>& activities = writer_.program().activities;
-  for (const OperatorWork& op : operators_) {
+  for (std::size_t i = 0; i < operators_.size(); ++i) {
+    const OperatorWork& op = operators_[i];
+    std::vector<ActivityIndex> waits;
+    if (turn.first && reducer != nullptr) waits = reducer->before_forward(i);
     ActivityIndex last = 0;
-    for (const Work& work : op.forward) last = writer_.work(work, Category::forward);
+    for (const Work& work : op.forward) last = writer_.work(work, Category::forward, waits);
     activities[last].allocates_bytes = op.saved_bytes;
   }
   double output_gradient_bytes = 0;
@@ -105,13 +108,13 @@ void Layers::write_micro_batch(bool first, Reducer* reducer) {
     std::vector<ActivityIndex> on_device;
     for (const Work& work : op.backward) on_device.push_back(writer_.work(work, Category::backward));
     for (const Work& work : op.accumulate) {
-      if (!first) on_device.push_back(writer_.work(work, Category::backward));
+      if (!turn.first) on_device.push_back(writer_.work(work, Category::backward));
     }
     const ActivityIndex last = on_device.back();
     activities[on_device.front()].allocates_bytes = op.input_gradient_bytes;
     activities[last].frees_bytes = op.saved_bytes + output_gradient_bytes;
     output_gradient_bytes = op.input_gradient_bytes;
-    if (reducer != nullptr) reducer->after_backward(i, last);
+    if (turn.last && reducer != nullptr) reducer->after_backward(i, last);
   }
 }
 

@@ -27,8 +27,11 @@ class Layers {
   // `accumulation`: micro-batches in a step, for the terms of `explain`.
   Layers(StepWriter& writer, std::int64_t accumulation);
 
-  // One micro-batch, activity by activity. `reducer` is given in the last one of a distributed job.
-  void write_micro_batch(bool first, Reducer* reducer);
+  // One micro-batch, activity by activity; `reducer` is null on one GPU.
+  struct Turn {
+    bool first = true, last = true;  // of the step
+  };
+  void write_micro_batch(Turn turn, Reducer* reducer);
   // `count` further micro-batches as one activity per stream, category and parameter. Host and device advance
   // independently, as they do in a long run of equal micro-batches: whichever is slower sets the pace.
   void write_repeated(std::int64_t count);
