@@ -60,6 +60,7 @@ void drop_belongings(Document& document, const Change& change, const calibrate::
   if (change.path == "input.samples_per_s_per_vcpu") document.erase("input.samples_per_s_per_node");
   if (change.path == "stack.name" && !says(document, change.path, change.value.string())) {
     document.erase("stack.options");
+    document.erase("stack.reducer");
   }
   if (std::find(model_variants.begin(), model_variants.end(), change.path) != model_variants.end()) {
     const bool same = change.path == "model.parameters" ? document.find(change.path).has_value()

@@ -53,6 +53,25 @@ void add_stack_fields(Fields& fields) {
        .aliases = {"framework"},
        .shown = true},
       [](auto& s) -> auto& { return s.stack.name; }));
+  fields.push_back(choice<Scenario>(
+      {.path = "stack.reducer",
+       .label = "gradients by {}",
+       .choices = {"ddp", "horovod", "mirrored", "multi_worker_mirrored", "parameter_server", "kvstore", "local_sgd"},
+       .doc = "How gradients are shared; absent: the stack's own way. With local_sgd every accumulated micro-batch is an "
+              "optimizer step of its own and parameters are averaged once per global batch.",
+       .example = R"("horovod")",
+       .aliases = {"strategy", "distribution_strategy", "kvstore"},
+       .shown = true},
+      [](auto& s) -> auto& { return s.stack.reducer; }));
+  fields.push_back(choice<Scenario>(
+      {.path = "stack.compression",
+       .label = "{} compression",
+       .choices = {"none", "fp16", "bf16", "powersgd", "top_k", "onebit_adam"},
+       .doc = "What is done to gradients before they are sent; it costs time of its own and may lose.",
+       .example = R"("powersgd")",
+       .aliases = {"gradient_compression", "comm_hook"},
+       .shown = true},
+      [](auto& s) -> auto& { return s.stack.compression; }));
   fields.push_back(numbers(
       {.path = "stack.options.*",
        .range = {0, 1e15},
