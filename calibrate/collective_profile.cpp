@@ -65,13 +65,14 @@ CollectiveConstants parse_collective_constants(const JsonView& file) {
   file.allow_only({"constants"});
   const JsonView value = file.at("constants");
   value.allow_only({"ring_base_seconds", "tree_base_seconds", "nvlink_step_seconds", "pcie_step_seconds",
-                    "ring_efficiency", "tree_efficiency", "pcie_gbytes_per_s", "relative_spread", "source"});
+                    "ring_efficiency", "tree_efficiency", "pcie_gbytes_per_s", "pcie_scaling_loss_factor", "relative_spread", "source"});
   const auto seconds = [&](const char* key) { return Seconds(value.at(key).number({0, 1})); };
   CollectiveConstants constants;
   constants.ring_base = seconds("ring_base_seconds");
   constants.tree_base = seconds("tree_base_seconds");
   constants.nvlink_step = seconds("nvlink_step_seconds");
   constants.pcie_step = seconds("pcie_step_seconds");
+  constants.pcie_scaling_loss_factor = value.at("pcie_scaling_loss_factor").number({0, 100});
   constants.ring_efficiency = value.at("ring_efficiency").number({0, 1, true});
   constants.tree_efficiency = value.at("tree_efficiency").number({0, 1, true});
   const JsonView pcie = value.at("pcie_gbytes_per_s");

@@ -40,6 +40,7 @@ struct CollectiveConstants {
   double ring_efficiency = 1, tree_efficiency = 1;  // of link bandwidth, for large messages
   // What a GPU's PCIe slot carries in one direction before ring_efficiency, by Device::generation.
   std::map<std::string, BytesPerSecond> pcie_bandwidth;
+  double pcie_scaling_loss_factor = 1;  // as NetworkKind::scaling_loss_factor, for nodes whose GPUs PCIe joins
   double relative_spread = 0;
   std::string source;
 };

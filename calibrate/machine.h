@@ -28,6 +28,7 @@ struct NetworkKind {
   Seconds hop_latency;             // one inter-node step of a ring or tree
   double hop_spread = 0;
   double time_jitter_per_doubling = 0;  // relative growth of the slowest rank's step per doubling of nodes
+  double scaling_loss_factor = 1;  // how much wider than usual the unexplained loss of scaling is over it
   std::string source;
 };
 

@@ -5,7 +5,7 @@ namespace foretrain::calibrate {
 
 NetworkKind parse_network(const JsonView& value) {
   value.allow_only({"name", "achieved_fraction", "achieved_spread", "message_bytes_per_nic", "message_share",
-                    "hop_latency_seconds", "hop_spread", "time_jitter_per_doubling", "source", "notes"});
+                    "hop_latency_seconds", "hop_spread", "time_jitter_per_doubling", "scaling_loss_factor", "source", "notes"});
   NetworkKind network;
   network.name = value.at("name").string();
   network.achieved_fraction = value.at("achieved_fraction").number({0, 1, true});
@@ -26,6 +26,7 @@ NetworkKind parse_network(const JsonView& value) {
   network.hop_latency = Seconds(value.at("hop_latency_seconds").number({0, 1}));
   network.hop_spread = value.at("hop_spread").number({0, 2});
   network.time_jitter_per_doubling = value.at("time_jitter_per_doubling").number({0, 1});
+  if (const auto factor = value.find("scaling_loss_factor")) network.scaling_loss_factor = factor->number({0, 100});
   network.source = value.at("source").string();
   return network;
 }

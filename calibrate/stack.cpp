@@ -13,7 +13,7 @@ const std::vector<std::string>& stack_keys() {
       "fused_attention", "fused_optimizer", "framework_memory_bytes", "fragmentation_fraction",
       // what several GPUs add
       "distributed_host_seconds_per_step", "distributed_host_seconds_per_local_gpu", "distributed_compute_slowdown",
-      "compute_slowdown_while_communicating", "step_jitter", "network_share",
+      "compute_slowdown_while_communicating", "step_jitter", "node_jitter_factor", "network_share",
       // gradients by buckets and collectives
       "gradient_bytes_per_parameter", "first_bucket_bytes", "bucket_bytes", "overlap", "collective_launch_seconds",
       "hierarchical", "cycle_seconds", "negotiation_seconds", "synchronize_every_micro_batch",
@@ -22,7 +22,8 @@ const std::vector<std::string>& stack_keys() {
       "servers", "servers_apart", "servers_on_gpu", "variables_sharded", "asynchronous", "local_aggregation",
       "server_bytes_per_second", "server_network_share",
       // how sure
-      "unmodelled_spread", "scaling_loss_factor"};
+      "unmodelled_spread", "scaling_loss_floor", "scaling_loss_slope", "scaling_loss_below", "scaling_loss_above",
+      "scaling_loss_factor"};
   return keys;
 }
 
