@@ -52,6 +52,11 @@ struct GradientExchange {
   std::string over;             // "25 Gb/s tcp between 2 nodes", "nvlink_pairs inside the node"
 };
 
+// How far the 5 % and 95 % quantiles lie from a value, in natural logarithms, both positive.
+struct LogMargins {
+  double below = 0, above = 0;
+};
+
 struct Prediction {
   Quantity step_time, throughput, speedup, efficiency;
   Quantity one_gpu_throughput;  // of one GPU of the same machine: what the speedup is over
@@ -63,6 +68,7 @@ struct Prediction {
   std::string binding;                   // what holds the step: "kernel launches", "gradient all-reduce", "input pipeline", …
   Bottleneck bottleneck = Bottleneck::computation;
   GradientExchange gradients;
+  LogMargins unexplained_loss;             // of throughput and speedup, beside what the parameters leave open
   std::vector<ParameterShare> parameters;  // on the critical path, largest effect first
   std::vector<Term> terms;                 // filled when asked (explain)
   std::vector<std::string> warnings;       // extrapolating, retired machine, assumed rates

@@ -10,6 +10,7 @@
 #include "sim/strategies/batches.h"
 #include "sim/strategies/input_load.h"
 #include "sim/studies/advice.h"
+#include "sim/studies/scaling_interval.h"
 #include "sim/studies/shares.h"
 #include "sim/studies/verdict.h"
 
@@ -34,11 +35,6 @@ Quantity independent_runs(const Scenario& scenario, const Prediction& prediction
   return runs;
 }
 
-double odds_of_more_than_one(double gain, double log_spread) {
-  if (log_spread <= 0) return gain > 1 ? 1.0 : gain < 1 ? 0.0 : 0.5;
-  return 0.5 * std::erfc(-std::log(gain) / log_spread / std::sqrt(2.0));
-}
-
 AlternativeAnswer answer_for(const std::string& name, const Scenario& scenario, const calibrate::Catalogue& catalogue,
                              const PredictOptions& options) {
   AlternativeAnswer answer;
@@ -54,9 +50,11 @@ AlternativeAnswer answer_for(const std::string& name, const Scenario& scenario, 
 void compare(AlternativeAnswer& answer, const AlternativeAnswer& base) {
   answer.gain = answer.prediction.throughput.value / base.prediction.throughput.value;
   const double spread = log_spread_of_ratio(effects_of(answer.prediction), effects_of(base.prediction));
-  answer.gain_interval =
-      log_normal_quantity(answer.gain, spread, "1", "ratio of two simulations, shared errors cancel");
-  answer.odds_faster_than_base = odds_of_more_than_one(answer.gain, spread);
+  const LogMargins &more = answer.prediction.unexplained_loss, &less = base.prediction.unexplained_loss;
+  const LogMargins unexplained = together(more, {less.above, less.below});
+  const LogMargins margins = together(unexplained, symmetric_margins(spread));
+  answer.gain_interval = rate_quantity(answer.gain, margins, "1", "ratio of two simulations, shared errors cancel");
+  answer.odds_faster_than_base = odds_above_one(answer.gain, margins);
 }
 
 Question with_something_to_compare(const Question& question, const calibrate::Catalogue& catalogue) {

@@ -9,17 +9,59 @@
 #include "sim/studies/consequences.h"
 #include "sim/studies/parts.h"
 #include "sim/studies/replayed.h"
+#include "sim/studies/scaling_interval.h"
 
 namespace foretrain::sim::studies {
 namespace {
 
-// The interval becomes the 5 % and 95 % quantiles of the sample.
-void take_quantiles(Quantity& quantity, const std::vector<double>& sample) {
-  quantity.low = quantile(sample, 0.05);
-  quantity.high = quantile(sample, 0.95);
+// What the parameters say of a ratio of two runs; what lies outside the model is the unexplained loss's part.
+double parameter_spread_of_ratio(const Replayed& replayed, const Effects& main, const Effects& reference) {
+  const auto without = [&](Effects effects, const ReplayedRun& run) {
+    effects.erase(replayed.parameters.at(run.unmodelled).name);
+    return effects;
+  };
+  return log_spread_of_ratio(without(main, replayed.main), without(reference, replayed.reference));
 }
 
-void fill_times(Prediction& prediction, const Replayed& replayed, const PredictOptions& options) {
+// What the parameters leave open, as margins of the rates.
+struct ParameterMargins {
+  LogMargins throughput, speedup;
+};
+
+ParameterMargins first_order_margins(const Replayed& replayed, const Effects& main, const Effects& reference) {
+  ParameterMargins margins;
+  margins.throughput = symmetric_margins(log_spread(main));
+  if (replayed.reference.run) {
+    margins.speedup = symmetric_margins(parameter_spread_of_ratio(replayed, main, reference));
+  }
+  return margins;
+}
+
+// Of a rate, from a sample of the times (relative to that of the value) that stand behind it.
+LogMargins margins_of(const std::vector<double>& relative_times) {
+  return {std::max(0.0, std::log(quantile(relative_times, 0.95))),
+          std::max(0.0, -std::log(quantile(relative_times, 0.05)))};
+}
+
+ParameterMargins drawn_margins(const Replayed& replayed, const PredictOptions& options) {
+  const auto drawn = [&](const ReplayedRun& run) {
+    return drawn_step_seconds(run, replayed.parameters, options.replays, options.seed);
+  };
+  const std::vector<DrawnStep> main = drawn(replayed.main);
+  std::vector<double> times;
+  for (const DrawnStep& step : main) times.push_back(step.all / replayed.main.step_seconds());
+  ParameterMargins margins;
+  margins.throughput = margins_of(times);
+  if (!replayed.reference.run) return margins;
+  const std::vector<DrawnStep> alone = drawn(replayed.reference);
+  const double ratio = replayed.main.step_seconds() / replayed.reference.step_seconds();
+  for (std::size_t i = 0; i < main.size(); ++i) times[i] = main[i].simulated / alone[i].simulated / ratio;
+  margins.speedup = margins_of(times);
+  return margins;
+}
+
+void fill_times(Prediction& prediction, const Replayed& replayed, const calibrate::Catalogue& catalogue,
+                const PredictOptions& options) {
   const Effects main = effects_of(replayed.main.critical, replayed.main.step_seconds(), replayed.parameters);
   const Effects reference = replayed.reference.run ? effects_of(replayed.reference.critical,
                                                                 replayed.reference.step_seconds(), replayed.parameters)
@@ -27,34 +69,26 @@ void fill_times(Prediction& prediction, const Replayed& replayed, const PredictO
   std::string provenance = options.replays > 0 ? fmt::format("simulated, interval from {} draws", options.replays)
                                                : "simulated, first-order interval";
   if (!replayed.anchor.note.empty()) provenance += "; " + replayed.anchor.note;
-  Quantity& step = prediction.step_time;
-  step = log_normal_quantity(replayed.main.step_seconds(), log_spread(main), "s", provenance);
-  prediction.speedup = log_normal_quantity(replayed.speedup(), log_spread_of_ratio(main, reference), "1", provenance);
-  if (options.replays > 0) {
-    const auto drawn = [&](const ReplayedRun& run) {
-      return drawn_step_seconds(run, replayed.parameters, options.replays, options.seed);
-    };
-    const std::vector<double> steps = drawn(replayed.main);
-    take_quantiles(step, steps);
-    if (replayed.reference.run) {
-      std::vector<double> speedups = drawn(replayed.reference);
-      for (std::size_t i = 0; i < steps.size(); ++i) {
-        const double slowdown_of_one = speedups[i] / replayed.reference.step_seconds();
-        speedups[i] = replayed.speedup() * slowdown_of_one / (steps[i] / step.value);
-      }
-      take_quantiles(prediction.speedup, speedups);
-    }
+  const double gpus = replayed.main.run->cluster().gpus;
+  const double speedup = replayed.speedup();
+  // A measured run has lost what it lost.
+  if (!replayed.anchor.is_the_measured_run) {
+    prediction.unexplained_loss = unexplained_margins(scaling_loss(*replayed.main.run, catalogue), speedup / gpus);
   }
+  const ParameterMargins parameters =
+      options.replays > 0 ? drawn_margins(replayed, options) : first_order_margins(replayed, main, reference);
+  const LogMargins rate_margins = together(prediction.unexplained_loss, parameters.throughput);
+  prediction.step_time = time_quantity(replayed.main.step_seconds(), rate_margins, provenance);
   const auto samples = static_cast<double>(replayed.main.run->batches().global);
-  prediction.throughput = {samples / step.value, samples / step.high, samples / step.low,
-                           "samples/s",          provenance,          true};
+  prediction.throughput = rate_quantity(samples / prediction.step_time.value, rate_margins, "samples/s", provenance);
+  prediction.speedup =
+      rate_quantity(speedup, together(prediction.unexplained_loss, parameters.speedup), "1", provenance);
   const double one_gpu = replayed.reference.run ? replayed.reference.samples_per_second() : prediction.throughput.value;
   prediction.one_gpu_throughput = log_normal_quantity(one_gpu, log_spread(reference), "samples/s", provenance);
-  const double gpus = replayed.main.run->cluster().gpus;
   // N GPUs do at most N times what one does: beyond that the interval is only how little is known.
-  Quantity& speedup = prediction.speedup;
-  speedup.high = std::max(speedup.value, std::min(speedup.high, gpus));
-  prediction.efficiency = {speedup.value / gpus, speedup.low / gpus, speedup.high / gpus, "1", provenance, true};
+  Quantity& interval = prediction.speedup;
+  interval.high = std::max(interval.value, std::min(interval.high, gpus));
+  prediction.efficiency = {speedup / gpus, interval.low / gpus, interval.high / gpus, "1", provenance, true};
 }
 
 void fill_parameters(Prediction& prediction, const Replayed& replayed) {
@@ -77,7 +111,7 @@ Prediction predict(const Scenario& scenario, const calibrate::Catalogue& catalog
   prediction.global_batch = run.batches().global;
   prediction.nodes = run.cluster().nodes;
   prediction.events = replayed->main.timeline.events;
-  fill_times(prediction, *replayed, options);
+  fill_times(prediction, *replayed, catalogue, options);
   fill_parameters(prediction, *replayed);
   prediction.breakdown = breakdown_quantities(*replayed, prediction.step_time);
   prediction.gradients = gradient_exchange(*replayed);

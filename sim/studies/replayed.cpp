@@ -96,13 +96,14 @@ std::unique_ptr<Replayed> replay_scenario(const Scenario& asked, const calibrate
   return result;
 }
 
-std::vector<double> drawn_step_seconds(const ReplayedRun& run, const ParameterTable& parameters, int replays,
+std::vector<DrawnStep> drawn_step_seconds(const ReplayedRun& run, const ParameterTable& parameters, int replays,
                                        std::uint64_t seed) {
-  std::vector<double> seconds;
+  std::vector<DrawnStep> seconds;
   for (int i = 0; i < replays; ++i) {
     const Draw draw = random_draw(parameters, seed, static_cast<std::uint64_t>(i));
     const double unmodelled = std::pow(draw[run.unmodelled.index], run.unmodelled_share);
-    seconds.push_back(run.run->replay(&draw).step_seconds * unmodelled);
+    const double simulated = run.run->replay(&draw).step_seconds;
+    seconds.push_back({simulated, simulated * unmodelled});
   }
   return seconds;
 }

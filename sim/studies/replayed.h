@@ -38,9 +38,13 @@ struct Replayed {
 [[nodiscard]] std::unique_ptr<Replayed> replay_scenario(const Scenario& scenario, const calibrate::Catalogue& catalogue,
                                                         const PredictOptions& options);
 
-// Step seconds of `replays` draws of a run of `replayed`; the same seed gives the same draws for parameters of the same
-// name, so that the samples of two runs belong together.
-[[nodiscard]] std::vector<double> drawn_step_seconds(const ReplayedRun& run, const ParameterTable& parameters,
+// Step seconds of one draw: as simulated, and times what the model leaves out.
+struct DrawnStep {
+  double simulated = 0, all = 0;
+};
+// `replays` draws of a run of `replayed`; the same seed gives the same draws for parameters of the same name, so that
+// the samples of two runs belong together.
+[[nodiscard]] std::vector<DrawnStep> drawn_step_seconds(const ReplayedRun& run, const ParameterTable& parameters,
                                                      int replays, std::uint64_t seed);
 
 }  // namespace foretrain::sim::studies

@@ -42,6 +42,15 @@ calibrate::Stack chosen_stack(const StackChoice& choice, const calibrate::Catalo
 
 namespace {
 
+// The network as this software uses it; what a user says it achieves is taken as it is.
+Cluster cluster_for(const Scenario& scenario, const calibrate::Catalogue& catalogue) {
+  Cluster cluster = resolve_cluster(scenario.cluster, catalogue);
+  if (cluster.nodes > 1 && !cluster.achieved_fraction_given) {
+    cluster.network_achieved_fraction *= chosen_stack(scenario.stack, catalogue).at("network_share").value;
+  }
+  return cluster;
+}
+
 // Attention is fused where the stack does it and the device has such kernels for the precision; memory, launches and
 // times all go by the same answer.
 calibrate::Stack stack_on(const Cluster& cluster, const Scenario& scenario, const calibrate::Catalogue& catalogue) {
@@ -57,7 +66,7 @@ calibrate::Stack stack_on(const Cluster& cluster, const Scenario& scenario, cons
 Run::Run(const Scenario& scenario, const calibrate::Catalogue& catalogue, const Anchor& anchor,
          const RunOptions& options, ParameterTable& parameters)
     : scenario_(scenario),
-      cluster_(resolve_cluster(scenario.cluster, catalogue)),
+      cluster_(cluster_for(scenario, catalogue)),
       stack_(stack_on(cluster_, scenario, catalogue)),
       model_(build_workload(scenario, scenario.training.micro_batch, catalogue.data())),
       batches_(strategies::resolve_batches(scenario.training, scenario.plan, cluster_.gpus)),

@@ -20,10 +20,33 @@ ScalingLoss scaling_loss(const Run& run, const calibrate::Catalogue& catalogue) 
   return loss;
 }
 
-LogInterval scaling_interval(const ScalingLoss& loss, double log_spread, double efficiency) {
+LogMargins unexplained_margins(const ScalingLoss& loss, double efficiency) {
   const double unexplained = loss.factor * (loss.floor + loss.slope * std::clamp(1 - efficiency, 0.0, 1.0));
-  const double parameters = half_width_90() * log_spread;
-  return {std::hypot(parameters, loss.below * unexplained), std::hypot(parameters, loss.above * unexplained)};
+  return {loss.below * unexplained, loss.above * unexplained};
+}
+
+LogMargins together(const LogMargins& a, const LogMargins& b) {
+  return {std::hypot(a.below, b.below), std::hypot(a.above, b.above)};
+}
+
+LogMargins symmetric_margins(double log_spread) {
+  return {half_width_90() * log_spread, half_width_90() * log_spread};
+}
+
+Quantity rate_quantity(double value, const LogMargins& margins, const std::string& unit,
+                       const std::string& provenance) {
+  return {value, value * std::exp(-margins.below), value * std::exp(margins.above), unit, provenance, true};
+}
+
+Quantity time_quantity(double value, const LogMargins& margins, const std::string& provenance) {
+  return {value, value * std::exp(-margins.above), value * std::exp(margins.below), "s", provenance, true};
+}
+
+double odds_above_one(double ratio, const LogMargins& margins) {
+  const double distance = std::log(ratio);
+  const double margin = distance > 0 ? margins.below : margins.above;
+  if (margin <= 0) return distance > 0 ? 1.0 : distance < 0 ? 0.0 : 0.5;
+  return 0.5 * std::erfc(-distance * half_width_90() / margin / std::sqrt(2.0));
 }
 
 }  // namespace foretrain::sim::studies

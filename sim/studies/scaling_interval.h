@@ -7,6 +7,10 @@
 // PCIe node, whichever is largest).
 #pragma once
 
+#include <string>
+
+#include "base/quantity.h"
+#include "sim/prediction.h"
 #include "sim/studies/run.h"
 
 namespace foretrain::sim::studies {
@@ -18,12 +22,20 @@ struct ScalingLoss {
 // Of a run of several GPUs; of one GPU there is no loss.
 [[nodiscard]] ScalingLoss scaling_loss(const Run& run, const calibrate::Catalogue& catalogue);
 
-// Distances of the 5 % and 95 % quantiles from the value, in logarithms, both positive.
-struct LogInterval {
-  double below = 0, above = 0;
-};
-// Of a speedup over another run, with the symmetric spread that `log_spread` parameters give both (one standard
-// deviation) and the efficiency of the larger run relative to the other.
-[[nodiscard]] LogInterval scaling_interval(const ScalingLoss& loss, double log_spread, double efficiency);
+// The unexplained part alone, at `efficiency` of the run relative to the one it is compared with.
+[[nodiscard]] LogMargins unexplained_margins(const ScalingLoss& loss, double efficiency);
+
+// Margins of a value with two independent causes.
+[[nodiscard]] LogMargins together(const LogMargins& a, const LogMargins& b);
+// The symmetric margins of one standard deviation `log_spread`.
+[[nodiscard]] LogMargins symmetric_margins(double log_spread);
+
+// `value` within its margins; a time has those of its rate the other way round.
+[[nodiscard]] Quantity rate_quantity(double value, const LogMargins& margins, const std::string& unit,
+                                     const std::string& provenance);
+[[nodiscard]] Quantity time_quantity(double value, const LogMargins& margins, const std::string& provenance);
+
+// Probability that a ratio of rates is above one: normal on either side of the value, each with its own margin.
+[[nodiscard]] double odds_above_one(double ratio, const LogMargins& margins);
 
 }  // namespace foretrain::sim::studies

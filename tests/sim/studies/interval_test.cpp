@@ -4,15 +4,12 @@
 #include <vector>
 
 #include "base/statistics.h"
-#include "sim/studies/predict.h"
 #include "sim/studies/replayed.h"
 #include "tests/catch.h"
 #include "tests/sim/studies/scenarios.h"
 
 namespace foretrain::sim::studies {
 namespace {
-
-double log_width(const Quantity& quantity) { return std::log(quantity.high / quantity.low); }
 
 Scenario random_scenario(std::mt19937_64& random) {
   const auto one_of = [&](auto choices) { return choices[random() % choices.size()]; };
@@ -32,9 +29,14 @@ TEST_CASE("the first-order interval is as wide as that of 200 replays") {
   for (int i = 0; i < 50; ++i) {
     const Scenario asked = random_scenario(random);
     const std::unique_ptr<Replayed> replayed = replay_scenario(asked, catalogue(), {});
-    const std::vector<double> steps = drawn_step_seconds(replayed->main, replayed->parameters, 200, 11);
+    std::vector<double> steps;
+    for (const DrawnStep& step : drawn_step_seconds(replayed->main, replayed->parameters, 200, 11)) {
+      steps.push_back(step.all);
+    }
     const double drawn = std::log(quantile(steps, 0.95) / quantile(steps, 0.05));
-    const double first_order = log_width(predict(asked, catalogue()).step_time);
+    const double first_order =
+        2 * half_width_90() *
+        log_spread(effects_of(replayed->main.critical, replayed->main.step_seconds(), replayed->parameters));
     ratios.push_back(first_order / drawn);
     INFO(asked.model.name << " on " << asked.cluster.gpus << " GPUs of " << asked.cluster.machine << ", micro-batch "
                           << asked.training.micro_batch);
