@@ -11,6 +11,7 @@
 #include "models/model.h"
 #include "reports/humanise.h"
 #include "reports/style.h"
+#include "sim/scenario.h"
 
 namespace foretrain::cli {
 
@@ -110,19 +111,38 @@ std::string networks_text(const calibrate::Catalogue& catalogue) {
          sources;
 }
 
+// The values in which `stack` differs from `usual`, as "overlap 0.78, cycle_seconds 5.00 ms".
+std::string differences(const calibrate::Stack& stack, const calibrate::Stack& usual) {
+  std::vector<std::string> changed;
+  for (const auto& [key, value] : stack.values) {
+    if (value.value == usual.at(key).value) continue;
+    changed.push_back(key + " " + number_text(value.value, value.unit));
+  }
+  return changed.empty() ? "the same values" : joined(changed);
+}
+
+// Every option once, with the values of the stack that scenarios take without saying so; of the others what differs.
 std::string stacks_text(const calibrate::Catalogue& catalogue) {
-  std::string text;
-  for (const std::string& name : catalogue.stack_names()) {
-    const calibrate::Stack& stack = catalogue.stack(name);
-    const std::vector<std::pair<std::string, calibrate::StackValue>> values(stack.values.begin(), stack.values.end());
-    Table table;
-    table.header = {"option", "value", "known by"};
-    table.align = {Align::left, Align::right, Align::left};
-    for (const auto& [key, value] : values) {
-      table.rows.push_back({key, number_text(value.value, value.unit), to_string(value.provenance)});
-    }
-    text += wrapped(printable(fmt::format("{}: {}", stack.name, stack.description), 600)) + '\n';
-    text += with_descriptions(table, values, [](const auto& entry) { return entry.second.doc; });
+  const calibrate::Stack& usual = catalogue.stack(sim::StackChoice{}.name);
+  const std::vector<std::string> names = catalogue.stack_names();
+  Table stacks;
+  stacks.header = {"stack", "gradients by"};
+  for (const std::string& name : names) stacks.rows.push_back({name, catalogue.stack(name).reducer});
+  std::string text = with_descriptions(
+      stacks, names, [&](const std::string& name) { return catalogue.stack(name).description; });
+
+  const std::vector<std::pair<std::string, calibrate::StackValue>> values(usual.values.begin(), usual.values.end());
+  Table options;
+  options.header = {"option", usual.name, "known by"};
+  options.align = {Align::left, Align::right, Align::left};
+  for (const auto& [key, value] : values) {
+    options.rows.push_back({key, number_text(value.value, value.unit), to_string(value.provenance)});
+  }
+  text += '\n' + with_descriptions(options, values, [](const auto& entry) { return entry.second.doc; });
+  text += "\nWhat the others say differently:\n";
+  for (const std::string& name : names) {
+    if (name == usual.name) continue;
+    text += wrapped(printable(differences(catalogue.stack(name), usual), 2000), fmt::format("  {}: ", printable(name)));
   }
   return text;
 }

@@ -96,6 +96,7 @@ std::string with_interval(const Quantity& quantity, const Scale& scale) {
 }  // namespace
 
 std::string number_text(double value, const std::string& unit) {
+  if (unit == "0/1") return value != 0 ? "yes" : "no";
   const Scale scale = scale_of(value, unit);
   return scaled(value, scale) + scale.suffix;
 }
