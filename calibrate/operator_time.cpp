@@ -57,6 +57,12 @@ OperatorClock::OperatorClock(const Device& device, Precision precision, bool fus
 
 OperatorTime OperatorClock::time(const Operator& op, Direction direction) const {
   OperatorTime result;
+  if (op.forward_only && direction == Direction::backward) {
+    result.duration.parameter = floor_parameter();
+    result.provenance = device_.floors.provenance;
+    result.formula = "runs forward only";
+    return result;
+  }
   if (const auto* gemm_shape = std::get_if<models::GemmShape>(&op.shape)) {
     result = gemm(*gemm_shape, op, direction);
   } else if (const auto* convolution_shape = std::get_if<models::ConvolutionShape>(&op.shape)) {

@@ -23,6 +23,13 @@ Image convolution_norm_relu(ModelWriter& writer, const std::string& name, const 
   return output;
 }
 
+Image convolution_relu(ModelWriter& writer, const std::string& name, const std::string& relu, Image& input,
+                       std::int64_t channels, const Window& window) {
+  Image output = writer.convolution(name, input, channels, window, true);
+  output.data = writer.relu(relu, output.data);
+  return output;
+}
+
 void write_image_classifier(ModelWriter& writer, const std::string& name, const Image& image, std::int64_t classes,
                             bool dropout) {
   writer.begin_layer("classifier");

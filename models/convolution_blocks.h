@@ -23,6 +23,10 @@ Image convolution_norm_relu(ModelWriter& writer, const std::string& name, const 
                             const std::string& relu, Image& input, std::int64_t channels, const Window& window,
                             std::int64_t groups = 1);
 
+// A convolution with bias and a ReLU.
+Image convolution_relu(ModelWriter& writer, const std::string& name, const std::string& relu, Image& input,
+                       std::int64_t channels, const Window& window);
+
 // The mean over the image, dropout if asked, one linear layer `name` over classes, and the loss.
 void write_image_classifier(ModelWriter& writer, const std::string& name, const Image& image, std::int64_t classes,
                             bool dropout);

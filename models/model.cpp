@@ -48,6 +48,10 @@ double parameter_count(const Model& model) {
   return sum(model, [](const Operator& op) { return static_cast<double>(parameter_count(op)); });
 }
 
+double frozen_parameter_count(const Model& model) {
+  return sum(model, [](const Operator& op) { return static_cast<double>(frozen_parameter_count(op)); });
+}
+
 Flops forward_flops(const Model& model) {
   return Flops(sum(model, [](const Operator& op) { return forward_flops(op).value; }));
 }

@@ -73,7 +73,9 @@ struct ZooEntry {
 // stage, may not).
 [[nodiscard]] std::map<std::string, double> zoo_sizes(const std::string& name, const DataStore& data);
 
-[[nodiscard]] double parameter_count(const Model& model);
+[[nodiscard]] double parameter_count(const Model& model);  // trained ones
+// Weights that are used but not trained: in memory without gradients and optimizer state.
+[[nodiscard]] double frozen_parameter_count(const Model& model);
 // Forward plus backward FLOPs of one micro-batch.
 [[nodiscard]] Flops training_flops(const Model& model);
 [[nodiscard]] Flops forward_flops(const Model& model);

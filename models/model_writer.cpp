@@ -1,5 +1,7 @@
 #include "models/model_writer.h"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
@@ -14,6 +16,23 @@ constexpr double mask_elements = 0.5;
 constexpr double index_elements = 4;
 
 void add_bias(Operator& op, std::int64_t extent) { op.parameters.push_back({op.name + ".bias", {extent}}); }
+
+ConvolutionShape convolution_shape(std::int64_t batch, const Image& input, std::int64_t out_channels,
+                                   const Window& window) {
+  ConvolutionShape shape;
+  shape.batch = batch;
+  shape.in_channels = input.channels;
+  shape.height = input.height;
+  shape.width = input.width;
+  shape.out_channels = out_channels;
+  shape.kernel_height = window.kernel_height;
+  shape.kernel_width = window.kernel_width;
+  shape.stride_height = window.stride_height;
+  shape.stride_width = window.stride_width;
+  shape.out_height = window_output(input.height, window.kernel_height, window.stride_height, window.padding_height);
+  shape.out_width = window_output(input.width, window.kernel_width, window.stride_width, window.padding_width);
+  return shape;
+}
 
 }  // namespace
 
@@ -35,9 +54,10 @@ Operator& ModelWriter::add(Operator op) {
   return operators.back();
 }
 
-void ModelWriter::use_weights_of_another_layer() {
+void ModelWriter::use_weights_of_another_layer(bool own_norms) {
   double added_elements = 0, tensors = 0;
   for (Operator& op : model_.layers.back().operators) {
+    if (own_norms && op.kind == OperatorKind::normalization) continue;
     const double with_weights = backward_elements(op);
     added_elements += 3 * real(parameter_count(op));
     tensors += static_cast<double>(op.parameters.size());
@@ -48,6 +68,19 @@ void ModelWriter::use_weights_of_another_layer() {
   auto& pass = std::get<MemoryShape>(last.shape);
   pass.backward_elements = backward_elements(last) + added_elements;
   last.kernels_backward += tensors;
+}
+
+void ModelWriter::freeze_so_far() {
+  for (Layer& layer : model_.layers) {
+    for (Operator& op : layer.operators) {
+      op.forward_only = true;
+      op.needs_input_gradient = false;
+      op.saved_elements = 0;
+      op.kernels_backward = 0;
+      std::move(op.parameters.begin(), op.parameters.end(), std::back_inserter(op.frozen_parameters));
+      op.parameters.clear();
+    }
+  }
 }
 
 double ModelWriter::keep(Activation& tensor) {
@@ -75,6 +108,7 @@ Activation ModelWriter::tied_linear(const std::string& name, Activation& input, 
   if (bias) add_bias(op, out);
   op.saved_elements = keep(input);
   op.output_elements = real(rows) * real(out);
+  op.needs_input_gradient = !input.constant;
   op.kernels_forward = 1;  // the bias is added by the product's own kernel
   op.kernels_backward = bias ? 3 : 2;
   return {add(std::move(op)).output_elements, false};
@@ -82,36 +116,27 @@ Activation ModelWriter::tied_linear(const std::string& name, Activation& input, 
 
 Image ModelWriter::convolution(const std::string& name, Image& input, std::int64_t out_channels, const Window& window,
                                bool bias, std::int64_t groups) {
-  Image output{out_channels,
-               window_output(input.height, window.kernel_height, window.stride_height, window.padding_height),
-               window_output(input.width, window.kernel_width, window.stride_width, window.padding_width),
-               {}};
+  ConvolutionShape shape = convolution_shape(model_.micro_batch, input, out_channels, window);
+  shape.groups = groups;
+  const std::vector<std::int64_t> weight = {out_channels, input.channels / groups, window.kernel_height,
+                                            window.kernel_width};
+  return {out_channels, shape.out_height, shape.out_width, convolution(name, input.data, shape, weight, bias)};
+}
+
+Activation ModelWriter::convolution(const std::string& name, Activation& input, const ConvolutionShape& shape,
+                                    std::vector<std::int64_t> weight, bool bias) {
   Operator op;
   op.name = name;
   op.kind = OperatorKind::convolution;
-  ConvolutionShape shape;
-  shape.batch = model_.micro_batch;
-  shape.in_channels = input.channels;
-  shape.height = input.height;
-  shape.width = input.width;
-  shape.out_channels = out_channels;
-  shape.kernel_height = window.kernel_height;
-  shape.kernel_width = window.kernel_width;
-  shape.stride_height = window.stride_height;
-  shape.stride_width = window.stride_width;
-  shape.out_height = output.height;
-  shape.out_width = output.width;
-  shape.groups = groups;
   op.shape = shape;
-  op.parameters.push_back(
-      {name + ".weight", {out_channels, input.channels / groups, window.kernel_height, window.kernel_width}});
-  if (bias) add_bias(op, out_channels);
-  op.saved_elements = keep(input.data);
-  op.output_elements = real(model_.micro_batch) * real(out_channels) * real(output.height) * real(output.width);
+  op.parameters.push_back({name + ".weight", std::move(weight)});
+  if (bias) add_bias(op, shape.out_channels);
+  op.saved_elements = keep(input);
+  op.output_elements = real(shape.batch) * real(shape.out_channels) * real(shape.out_height) * real(shape.out_width);
+  op.needs_input_gradient = !input.constant;
   op.kernels_forward = bias ? 2 : 1;  // cuDNN adds a bias by a kernel of its own
   op.kernels_backward = bias ? 3 : 2;
-  output.data.elements = add(std::move(op)).output_elements;
-  return output;
+  return {add(std::move(op)).output_elements, false};
 }
 
 Image ModelWriter::transposed_convolution(const std::string& name, Image& input, std::int64_t out_channels,
@@ -123,19 +148,23 @@ Image ModelWriter::transposed_convolution(const std::string& name, Image& input,
                grown(input.height, window.kernel_height, window.stride_height, window.padding_height),
                grown(input.width, window.kernel_width, window.stride_width, window.padding_width),
                {}};
-  output.data.elements = real(model_.micro_batch) * real(out_channels) * real(output.height) * real(output.width);
-  // The operator of the convolution that leads back, with the roles of input and output exchanged.
-  convolution(name, output, input.channels, window, false);
-  output.data.kept = false;
+  const ConvolutionShape back = convolution_shape(model_.micro_batch, output, input.channels, window);
+  output.data = transposed_convolution(
+      name, input.data, back, {input.channels, out_channels, window.kernel_height, window.kernel_width}, bias);
+  return output;
+}
+
+Activation ModelWriter::transposed_convolution(const std::string& name, Activation& input, const ConvolutionShape& back,
+                                               std::vector<std::int64_t> weight, bool bias) {
+  convolution(name, input, back, std::move(weight), false);
   Operator& op = last_operator();
   if (bias) {
-    add_bias(op, out_channels);
+    add_bias(op, back.in_channels);
     op.kernels_forward = 2;
     op.kernels_backward = 3;
   }
-  op.saved_elements = keep(input.data);
-  op.output_elements = output.data.elements;
-  return output;
+  op.output_elements = real(back.batch) * real(back.in_channels) * real(back.height) * real(back.width);
+  return {op.output_elements, false};
 }
 
 Activation ModelWriter::products(const std::string& name, Activation& left, Activation& right, const GemmShape& shape) {
@@ -207,6 +236,22 @@ Activation ModelWriter::batch_norm(const std::string& name, Activation& input, s
   op.parameters = {{name + ".weight", {channels}}, {name + ".bias", {channels}}};
   op.saved_elements = keep(input);
   return {n, false};
+}
+
+Activation ModelWriter::frozen_batch_norm(const std::string& name, const Activation& input, std::int64_t channels) {
+  const double n = input.elements;
+  // A product and a sum over the tensor; five kernels make the factor and the addend of each channel. Back: the product.
+  Operator& op = pass(name, OperatorKind::normalization, 2 * n, 2 * n, 2 * n, n);
+  op.frozen_parameters = {{name + ".weight", {channels}}, {name + ".bias", {channels}}};
+  op.kernels_forward = 7;
+  return {n, false};
+}
+
+Activation ModelWriter::group_norm(const std::string& name, Activation& input, std::int64_t channels) {
+  const Activation output = batch_norm(name, input, channels);  // a group is too large for a chip's memory as well
+  last_operator().kernels_forward = 3;   // moments, factors of each channel, the tensor
+  last_operator().kernels_backward = 5;  // sums, their factors twice, the tensor, the parameters
+  return output;
 }
 
 Activation ModelWriter::layer_norm(const std::string& name, Activation& input, std::int64_t features, bool bias) {
@@ -301,6 +346,13 @@ Image ModelWriter::max_pool(const std::string& name, Image& input, const Window&
   op.saved_elements = keep(input.data) + indices;
   output.data.elements = out;
   return output;
+}
+
+Image ModelWriter::upsample(const std::string& name, const Image& input, std::int64_t height, std::int64_t width) {
+  const double in = input.data.elements;
+  const double out = real(model_.micro_batch) * real(input.channels) * real(height) * real(width);
+  pass(name, OperatorKind::elementwise, in, out, in + out, out);
+  return {input.channels, height, width, {out, false}};
 }
 
 Image ModelWriter::average_pool(const std::string& name, const Image& input, std::int64_t height, std::int64_t width) {

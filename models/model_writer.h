@@ -18,6 +18,7 @@ namespace foretrain::models {
 struct Activation {
   double elements = 0;
   bool kept = false;  // counted in some operator's saved_elements
+  bool constant = false;  // nothing in front of it is trained, so that nobody asks for its gradient
 };
 
 // A tensor of images, batch × channels × height × width.
@@ -41,8 +42,11 @@ class ModelWriter {
 
   // The layer written last uses the weights of an equal one before it: its tensors are dropped, since they
   // stand there, and adding its gradients to theirs is charged to its last pass over memory. Gradients are
-  // thus ready when the first user's backward ends, which is the last.
-  void use_weights_of_another_layer();
+  // thus ready when the first user's backward ends, which is the last. With `own_norms` the norms keep their tensors.
+  void use_weights_of_another_layer(bool own_norms = false);
+
+  // Everything written so far runs forward only and is not trained; what it put out is constant from here on.
+  void freeze_so_far();
 
   // Products. `rows` is the number of vectors of length `in` (batch · tokens).
   Activation linear(const std::string& name, Activation& input, std::int64_t rows, std::int64_t in, std::int64_t out,
@@ -52,9 +56,15 @@ class ModelWriter {
                          std::int64_t out, bool bias);
   Image convolution(const std::string& name, Image& input, std::int64_t out_channels, const Window& window, bool bias,
                     std::int64_t groups = 1);
+  // The same over `input` elements of any layout: its shape and its weight's extents are given (volumes, uneven padding).
+  Activation convolution(const std::string& name, Activation& input, const ConvolutionShape& shape,
+                         std::vector<std::int64_t> weight, bool bias);
   // The input's gradient of a convolution as a forward pass: the extent grows by the stride, a kernel at its end.
   Image transposed_convolution(const std::string& name, Image& input, std::int64_t out_channels, const Window& window,
                                bool bias);
+  // The same, given the shape of the convolution that leads back.
+  Activation transposed_convolution(const std::string& name, Activation& input, const ConvolutionShape& back,
+                                    std::vector<std::int64_t> weight, bool bias);
   // shape.batch separate products (m×k)·(k×n) of two activations; keeps both.
   Activation products(const std::string& name, Activation& left, Activation& right, const GemmShape& shape);
   // The attention core over query, key and value, each from its own tensor or all from one.
@@ -64,6 +74,9 @@ class ModelWriter {
 
   // Passes over memory.
   Activation batch_norm(const std::string& name, Activation& input, std::int64_t channels);
+  // With statistics and factors that stay as they are: a factor and an addend per channel, computed in every step.
+  Activation frozen_batch_norm(const std::string& name, const Activation& input, std::int64_t channels);
+  Activation group_norm(const std::string& name, Activation& input, std::int64_t channels);
   Activation layer_norm(const std::string& name, Activation& input, std::int64_t features, bool bias);
   Activation relu(const std::string& name, const Activation& input);
   Activation gelu(const std::string& name, Activation& input);
@@ -80,6 +93,8 @@ class ModelWriter {
   // Tensors side by side in one, along the channels.
   Image concatenate(const std::string& name, const std::vector<Image>& images);
   Image max_pool(const std::string& name, Image& input, const Window& window);
+  // Every element becomes a block of as many as the new extents ask for (nearest neighbour).
+  Image upsample(const std::string& name, const Image& input, std::int64_t height, std::int64_t width);
   Image average_pool(const std::string& name, const Image& input, std::int64_t height, std::int64_t width);
   // A lookup of `rows` vectors in a table; `tied`: its gradient is added to that of the output layer.
   Activation embedding(const std::string& name, std::int64_t rows, std::int64_t table, std::int64_t features,

@@ -56,6 +56,12 @@ bool has_bias(const Operator& op) {
                      [](const ParameterTensor& tensor) { return tensor.shape.size() == 1; });
 }
 
+std::int64_t elements_of(const std::vector<ParameterTensor>& tensors) {
+  std::int64_t sum = 0;
+  for (const ParameterTensor& tensor : tensors) sum += tensor.elements();
+  return sum;
+}
+
 }  // namespace
 
 const std::vector<std::string>& operator_kind_names() {
@@ -76,6 +82,7 @@ std::int64_t ParameterTensor::elements() const {
 Flops forward_flops(const Operator& op) { return Flops(std::visit(ForwardFlops{}, op.shape)); }
 
 Flops backward_flops(const Operator& op) {
+  if (op.forward_only) return Flops(0);
   const Flops forward = forward_flops(op);
   if (op.needs_input_gradient) return 2 * forward;
   const auto* recurrent = std::get_if<RecurrentShape>(&op.shape);
@@ -88,17 +95,16 @@ Flops backward_flops(const Operator& op) {
 double forward_elements(const Operator& op) { return std::visit(ForwardElements{}, op.shape); }
 
 double backward_elements(const Operator& op) {
+  if (op.forward_only) return 0;
   const double forward = forward_elements(op);
   if (const auto* memory = std::get_if<MemoryShape>(&op.shape)) return memory->backward_elements.value_or(2 * forward);
   const double gradients = op.needs_input_gradient ? 2 * forward : forward;
   return gradients + (has_bias(op) ? op.output_elements : 0);
 }
 
-std::int64_t parameter_count(const Operator& op) {
-  std::int64_t sum = 0;
-  for (const ParameterTensor& tensor : op.parameters) sum += tensor.elements();
-  return sum;
-}
+std::int64_t parameter_count(const Operator& op) { return elements_of(op.parameters); }
+
+std::int64_t frozen_parameter_count(const Operator& op) { return elements_of(op.frozen_parameters); }
 
 double score_elements(const AttentionShape& shape) {
   return real(shape.batch) * real(shape.heads) * real(shape.query_length) * real(shape.key_length);

@@ -23,6 +23,8 @@ namespace foretrain::models {
 struct GemmShape {  // `batch` independent products (m×k)·(k×n)
   std::int64_t batch = 1, m = 0, n = 0, k = 0;
 };
+// A convolution over volumes stands with its depth folded into its height (and the kernels' and strides' alike), which
+// leaves FLOPs, elements and the product that it amounts to as they are.
 struct ConvolutionShape {
   std::int64_t batch = 0, in_channels = 0, height = 0, width = 0;  // input
   std::int64_t out_channels = 0, kernel_height = 0, kernel_width = 0;
@@ -65,9 +67,13 @@ struct Operator {
   OperatorKind kind = OperatorKind::elementwise;
   Shape shape;
   std::vector<ParameterTensor> parameters;  // trained by this operator; a tied tensor stands with its first user
+  std::vector<ParameterTensor> frozen_parameters;  // used but not trained: no gradients, no optimizer state
   // Large tables (embeddings of a recommender, a classifier of many identities) that jobs often spread over the
   // ranks, each holding a part, instead of copying them; a plan may leave their gradients out of data parallelism.
   bool often_sharded = false;
+  // Has no backward pass, keeps nothing, trains nothing: a frozen layer that no gradient has to cross, or a step that
+  // frameworks take without gradients (the choice of boxes).
+  bool forward_only = false;
   double saved_elements = 0;  // kept from forward to backward (its inputs or outputs, once)
   double output_elements = 0;
   bool needs_input_gradient = true;  // false for the first operator of a model
@@ -79,14 +85,15 @@ struct Operator {
 // FLOPs of one direction. Attention counts every score, causal or not (the convention of Megatron and
 // PaLM; a kernel that skips masked scores does about half). Backward of products: gradient by input (if
 // needed) and by weight; of attention: two products for each of the forward pass, without what a fused
-// kernel computes again.
+// kernel computes again; zero where an operator runs forward only.
 [[nodiscard]] Flops forward_flops(const Operator& op);
 [[nodiscard]] Flops backward_flops(const Operator& op);
 // Elements read plus written, once through (tensors of products and recurrent layers once, weights
 // included; attention without its score matrix).
 [[nodiscard]] double forward_elements(const Operator& op);
 [[nodiscard]] double backward_elements(const Operator& op);
-[[nodiscard]] std::int64_t parameter_count(const Operator& op);
+[[nodiscard]] std::int64_t parameter_count(const Operator& op);  // trained ones
+[[nodiscard]] std::int64_t frozen_parameter_count(const Operator& op);
 
 // The score matrix of an attention core, batch × heads × queries × keys. A fused kernel never stores it.
 [[nodiscard]] double score_elements(const AttentionShape& shape);

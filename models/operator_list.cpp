@@ -63,7 +63,8 @@ class ListReader {
                                      "needs_input_gradient",
                                      "kernels_forward",
                                      "kernels_backward",
-                                     "sequential_steps"};
+                                     "sequential_steps",
+                                     "frozen"};
     keys.insert(keys.end(), reader.keys.begin(), reader.keys.end());
     view.allow_only(keys);
 
@@ -74,12 +75,17 @@ class ListReader {
         batch * number_or(view, "saved_elements_per_sample", most_listed_elements, op.saved_elements / batch);
     op.output_elements =
         batch * number_or(view, "output_elements_per_sample", most_listed_elements, op.output_elements / batch);
-    op.needs_input_gradient = boolean_or(view, "needs_input_gradient", !model_.layers.empty());
+    op.needs_input_gradient = boolean_or(view, "needs_input_gradient", trained_so_far_);
     op.kernels_forward = number_or(view, "kernels_forward", most_kernels, op.kernels_forward);
     op.kernels_backward = number_or(view, "kernels_backward", most_kernels, op.kernels_backward);
     op.sequential_steps = number_or(view, "sequential_steps", real(longest_listed_sequence), 0);
     if (const auto parameters = view.find("parameters")) {
       for (const JsonView& item : parameters->items()) add_parameter(item, op);
+    }
+    if (boolean_or(view, "frozen", false)) {
+      freeze(view, op);
+    } else {
+      trained_so_far_ = true;
     }
     place(view, std::move(op));
   }
@@ -100,6 +106,19 @@ class ListReader {
     op.parameters.push_back(std::move(tensor));
   }
 
+  void freeze(const JsonView& view, Operator& op) const {
+    if (trained_so_far_) {
+      view.at("frozen").fail("a frozen operator stands behind a trained one, whose gradient has to cross it",
+                             "only operators in front of all trained ones run forward only; leave \"frozen\" and the "
+                             "parameters out here");
+    }
+    op.forward_only = true;
+    op.needs_input_gradient = false;
+    op.saved_elements = 0;
+    op.kernels_backward = 0;
+    std::swap(op.frozen_parameters, op.parameters);
+  }
+
   // Neighbours of the same "layer" stand together; an operator without one is its own layer.
   void place(const JsonView& view, Operator op) {
     const auto layer = view.find("layer");
@@ -111,6 +130,7 @@ class ListReader {
 
   Model& model_;
   std::set<std::string> names_;
+  bool trained_so_far_ = false;
   bool in_named_layer_ = false;
 };
 

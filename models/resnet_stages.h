@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "models/model_writer.h"
+#include "models/sizes.h"
 
 namespace foretrain::models {
 
@@ -19,6 +20,11 @@ struct ResNetShape {
   std::int64_t groups = 1;       // of the 3×3 convolution of a bottleneck
   std::int64_t group_width = 0;  // its channels per group in the first stage; 0 = width
   std::int64_t last_stride = 2;  // of the last stage (detectors may keep the image as it is)
+  bool frozen_norms = false;     // batch norms with fixed statistics and factors
+
+  // Reads width, blocks_per_stage, bottleneck, stride_in_3x3, groups, group_width.
+  static ResNetShape of(const Sizes& sizes);
+  [[nodiscard]] static std::vector<std::string> keys();
 };
 
 class ResNetStages {
@@ -29,10 +35,17 @@ class ResNetStages {
   // 7×7 convolution and 3×3 max pooling: a quarter of the extent.
   Image stem(Image image);
   // The blocks of one stage, counted from 0; all but the first halve the image.
-  Image stage(std::size_t index, Image image);
+  Image stage(std::size_t index, Image& input);
   [[nodiscard]] std::size_t stages() const { return shape_.blocks_per_stage.size(); }
+  // The outputs of all stages, finest first, of which the first `frozen` parts (the stem, the first stage, …) are not
+  // trained.
+  std::vector<Image> maps(Image image, std::int64_t frozen);
 
  private:
+  Image convolution_norm(const std::string& name, const std::string& norm, Image& input, std::int64_t channels,
+                         const Window& window, std::int64_t groups = 1);
+  Image convolution_norm_relu(const std::string& name, const std::string& norm, const std::string& relu, Image& input,
+                              std::int64_t channels, const Window& window, std::int64_t groups = 1);
   Image block(const std::string& name, Image& input, std::int64_t width, std::int64_t stride);
   Image bottleneck_branch(const std::string& name, Image& input, std::int64_t width, std::int64_t stride);
   Image basic_branch(const std::string& name, Image& input, std::int64_t width, std::int64_t stride);

@@ -46,6 +46,8 @@ const std::vector<Builder>& builders() {
                                            {"decoder", "transformer", true, build_decoder},
                                            {"vision-transformer", "transformer", false, build_vision_transformer},
                                            {"ssd", "convnet", false, build_ssd},
+                                           {"retinanet", "convnet", false, build_retinanet},
+                                           {"mask-rcnn", "convnet", false, build_mask_rcnn},
                                            {"jasper", "convnet", false, build_jasper},
                                            {"tacotron2", "recurrent", false, build_tacotron2},
                                            {"waveglow", "convnet", false, build_waveglow},
