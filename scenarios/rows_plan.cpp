@@ -37,6 +37,16 @@ void add_plan_fields(Fields& fields) {
        .shown = true},
       [](auto& s) -> auto& { return s.plan.sharding; }));
   fields.push_back(choice<Scenario>(
+      {.path = "plan.tables",
+       .label = "{} tables",
+       .choices = {"replicated", "sharded"},
+       .doc = "Large tables (embeddings of a recommender, a classifier of many identities): on every GPU, or spread "
+              "over all of them (partial FC, hybrid-parallel recommenders).",
+       .example = R"("sharded")",
+       .aliases = {"partial_fc", "embedding_parallel", "model_parallel_classifier"},
+       .shown = true},
+      [](auto& s) -> auto& { return s.plan.tables; }));
+  fields.push_back(choice<Scenario>(
       {.path = "plan.recompute",
        .label = "recompute {}",
        .choices = {"none", "selective", "full"},

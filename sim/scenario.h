@@ -58,6 +58,7 @@ struct ClusterChoice {
 struct Plan {
   std::int64_t tensor = 1, pipeline = 1, context = 1, expert = 1;
   std::string sharding = "none";
+  std::string tables = "replicated";  // or "sharded": large tables spread over all ranks (sim/tables.h)
   std::string recompute = "none";
   std::string schedule = "1f1b";
   std::int64_t interleave = 1;

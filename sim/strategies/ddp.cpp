@@ -29,10 +29,11 @@ std::vector<Bucket> assign_buckets(const std::vector<ReadyGradient>& gradients, 
   return buckets;
 }
 
-std::vector<ReadyGradient> ready_order(const models::Model& model) {
+std::vector<ReadyGradient> ready_order(const models::Model& model, const Plan& plan) {
   const std::vector<const models::Operator*> operators = flat_operators(model);
   std::vector<ReadyGradient> gradients;
   for (std::size_t i = operators.size(); i-- > 0;) {
+    if (spreads_tables(plan) && operators[i]->often_sharded) continue;
     const std::vector<models::ParameterTensor>& tensors = operators[i]->parameters;
     for (std::size_t k = tensors.size(); k-- > 0;) {
       gradients.push_back({static_cast<double>(tensors[k].elements()), i});
@@ -43,7 +44,7 @@ std::vector<ReadyGradient> ready_order(const models::Model& model) {
 
 DdpReducer::DdpReducer(StepWriter& writer)
     : writer_(writer),
-      buckets_(assign_buckets(ready_order(writer.input().model),
+      buckets_(assign_buckets(ready_order(writer.input().model, writer.input().scenario.plan),
                               Bytes(writer.input().stack.at("first_bucket_bytes").value),
                               Bytes(writer.input().stack.at("bucket_bytes").value))),
       bytes_per_element_(writer.input().stack.at("gradient_bytes_per_parameter").value),

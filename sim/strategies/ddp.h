@@ -29,7 +29,8 @@ struct ReadyGradient {
 
 // Gradients of a model in the order of its backward pass. A tied tensor stands with its first user, whose backward
 // comes last: that is when its gradient is complete.
-[[nodiscard]] std::vector<ReadyGradient> ready_order(const models::Model& model);
+// Tables that the plan spreads over the ranks have none to average.
+[[nodiscard]] std::vector<ReadyGradient> ready_order(const models::Model& model, const Plan& plan);
 
 class DdpReducer final : public Reducer {
  public:

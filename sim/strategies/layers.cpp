@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <tuple>
+#include <utility>
 
 #include "base/text.h"
 #include "models/precision.h"
@@ -86,34 +87,63 @@ OperatorWork Layers::work_of(const models::Operator& op, const models::Operator*
   if (accumulation > 1 && !op.parameters.empty()) {  // reads both, writes one
     work.accumulate.push_back(weight_pass(op, "gradient sum", backward_launch, 3 * full, micro_batches - 1));
   }
+  if (spreads_tables(writer_.input().scenario.plan) && writer_.input().cluster.gpus > 1) {
+    work.exchange = table_exchange(op, precision);
+  }
   const DynamicBytes bytes = dynamic_bytes(op, before, precision, writer_.input().stack);
   work.saved_bytes = bytes.saved;
   work.input_gradient_bytes = bytes.input_gradient;
   return work;
 }
 
+ActivityIndex Layers::exchange_table(calibrate::CollectiveKind kind, Bytes bytes, ActivityIndex after) {
+  const std::string name = std::string(calibrate::to_string(kind)) + " of a table";
+  const ActivityIndex launched =
+      writer_.host_work("launch " + name, writer_.host_time("collective_launch_seconds", 1));
+  Program& program = writer_.program();
+  return program.add_collective(writer_.communication(), program.add_communicator("data"), kind, bytes,
+                                program.add_label(name), {after, launched});
+}
+
 void Layers::write_micro_batch(Turn turn, Reducer* reducer) {
   std::vector<Activity>& activities = writer_.program().activities;
+  ActivityIndex last = 0;
+  std::vector<ActivityIndex> arriving;  // what the next operator waits for besides its stream
   for (std::size_t i = 0; i < operators_.size(); ++i) {
     const OperatorWork& op = operators_[i];
-    std::vector<ActivityIndex> waits;
-    if (turn.first && reducer != nullptr) waits = reducer->before_forward(i);
-    ActivityIndex last = 0;
-    for (const Work& work : op.forward) last = writer_.work(work, Category::forward, waits);
+    if (turn.first && reducer != nullptr) {
+      const std::vector<ActivityIndex> parameters = reducer->before_forward(i);
+      arriving.insert(arriving.end(), parameters.begin(), parameters.end());
+    }
+    if (op.exchange && op.exchange->inputs) {
+      arriving.push_back(exchange_table(op.exchange->forward, op.exchange->bytes, last));
+    }
+    for (const Work& work : op.forward) last = writer_.work(work, Category::forward, std::exchange(arriving, {}));
     activities[last].allocates_bytes = op.saved_bytes;
+    if (op.exchange && !op.exchange->inputs) {
+      arriving.push_back(exchange_table(op.exchange->forward, op.exchange->bytes, last));
+    }
   }
   double output_gradient_bytes = 0;
   for (std::size_t i = operators_.size(); i-- > 0;) {
     const OperatorWork& op = operators_[i];
+    if (op.exchange && !op.exchange->inputs) {
+      arriving.push_back(exchange_table(op.exchange->backward, op.exchange->bytes, last));
+    }
     std::vector<ActivityIndex> on_device;
-    for (const Work& work : op.backward) on_device.push_back(writer_.work(work, Category::backward));
+    for (const Work& work : op.backward) {
+      on_device.push_back(writer_.work(work, Category::backward, std::exchange(arriving, {})));
+    }
     for (const Work& work : op.accumulate) {
       if (!turn.first) on_device.push_back(writer_.work(work, Category::backward));
     }
-    const ActivityIndex last = on_device.back();
+    last = on_device.back();
     activities[on_device.front()].allocates_bytes = op.input_gradient_bytes;
     activities[last].frees_bytes = op.saved_bytes + output_gradient_bytes;
     output_gradient_bytes = op.input_gradient_bytes;
+    if (op.exchange && op.exchange->inputs) {
+      arriving.push_back(exchange_table(op.exchange->backward, op.exchange->bytes, last));
+    }
     if (turn.last && reducer != nullptr) reducer->after_backward(i, last);
   }
 }

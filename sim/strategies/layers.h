@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "sim/strategies/reducer.h"
 #include "sim/strategies/step_writer.h"
+#include "sim/tables.h"
 
 namespace foretrain::sim::strategies {
 
@@ -18,6 +20,7 @@ struct OperatorWork {
   std::vector<Work> forward;        // under autocast: the cast of its weights, then the operator
   std::vector<Work> backward;       // the operator, then the cast of its weight gradients back to fp32
   std::vector<Work> accumulate;     // adding those gradients to the ones already there, from the second micro-batch on
+  std::optional<TableExchange> exchange;  // of a table spread over all ranks
   double saved_bytes = 0;           // allocated by forward, freed by backward
   double input_gradient_bytes = 0;  // allocated by backward, freed by the backward of the operator before
 };
@@ -40,6 +43,8 @@ class Layers {
 
  private:
   OperatorWork work_of(const models::Operator& op, const models::Operator* before, std::int64_t accumulation);
+  // A collective over all ranks that waits for `after`, and what comes next waits for.
+  ActivityIndex exchange_table(calibrate::CollectiveKind kind, Bytes bytes, ActivityIndex after);
   Work timed(const models::Operator& op, calibrate::Direction direction, std::int64_t accumulation);
   Work weight_pass(const models::Operator& op, const std::string& what, const char* launch_key,
                    double bytes_per_element, double times);

@@ -34,11 +34,11 @@ struct ParameterCount {
   double tensors = 0, elements = 0;
 };
 
-ParameterCount parameters_of(const models::Model& model) {
+ParameterCount parameters_of(const models::Model& model, const Plan& plan) {
   ParameterCount count;
   for (const models::Operator* op : flat_operators(model)) {
     count.tensors += static_cast<double>(op->parameters.size());
-    count.elements += static_cast<double>(models::parameter_count(*op));
+    count.elements += updated_elements(*op, plan);
   }
   return count;
 }
@@ -76,7 +76,7 @@ double foreach_launches(double tensors, double elements) {
 
 void write_optimizer(StepWriter& writer, const std::vector<ActivityIndex>& gradients) {
   const Training& training = writer.input().scenario.training;
-  const ParameterCount count = parameters_of(writer.input().model);
+  const ParameterCount count = parameters_of(writer.input().model, writer.input().scenario.plan);
   std::vector<ActivityIndex> waits = gradients;
   if (training.precision == models::Precision::fp16) {
     const Work unscale = foreach_work(writer, "unscale gradients", count, {2, 1});

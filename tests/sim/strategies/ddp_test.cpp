@@ -60,7 +60,7 @@ TEST_CASE("gradients become ready in reverse order, a tied embedding comes last"
   dense.parameters = {{"dense.weight", {8, 8}}, {"dense.bias", {8}}};
   models::Model model;
   model.layers = {{"embedding", {embedding}}, {"body", {dense}}, {"head", {head}}};
-  const std::vector<ReadyGradient> order = ready_order(model);
+  const std::vector<ReadyGradient> order = ready_order(model, {});
   REQUIRE(order.size() == 3);
   CHECK(order[0].elements == 8);  // the bias stands after the weight
   CHECK(order[1].elements == 64);
