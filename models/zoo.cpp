@@ -17,6 +17,7 @@
 #include "models/inception.h"
 #include "models/recommender.h"
 #include "models/recurrent.h"
+#include "models/segmentation.h"
 #include "models/sizes.h"
 #include "models/speech.h"
 #include "models/speech_synthesis.h"
@@ -48,6 +49,8 @@ const std::vector<Builder>& builders() {
                                            {"ssd", "convnet", false, build_ssd},
                                            {"retinanet", "convnet", false, build_retinanet},
                                            {"mask-rcnn", "convnet", false, build_mask_rcnn},
+                                           {"unet", "convnet", false, build_unet},
+                                           {"unet-3d", "convnet", false, build_unet_3d},
                                            {"jasper", "convnet", false, build_jasper},
                                            {"tacotron2", "recurrent", false, build_tacotron2},
                                            {"waveglow", "convnet", false, build_waveglow},
