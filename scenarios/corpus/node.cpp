@@ -1,0 +1,117 @@
+#include "scenarios/corpus/node.h"
+
+#include <algorithm>
+#include <cctype>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "scenarios/corpus/network_text.h"
+
+namespace foretrain::scenarios {
+namespace {
+
+using calibrate::Catalogue;
+using calibrate::Machine;
+
+// Letters and digits, lower case: names are written with and without hyphens, spaces, underscores.
+std::string squeezed(const std::string& text) {
+  std::string plain;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (std::isalnum(byte) != 0) plain += static_cast<char>(std::tolower(byte));
+  }
+  return plain;
+}
+
+// The machine of the catalogue whose name stands in the row, the longest where several do; only one with the row's
+// kind of GPU. Azure's names are also written without their first word.
+const Machine* named_machine(const Texts& texts, const calibrate::Device& device, const Catalogue& catalogue) {
+  const Machine* found = nullptr;
+  std::size_t longest = 0;
+  for (const char* column : {"intra_node", "gpu", "inter_node", "variant", "where"}) {
+    const std::string text = squeezed(texts.at(column));
+    for (const std::string& name : catalogue.machine_names()) {
+      std::string wanted = squeezed(name);
+      const std::string prefix = "standard";
+      if (wanted.compare(0, prefix.size(), prefix) == 0) wanted.erase(0, prefix.size());
+      if (wanted.size() <= longest || text.find(wanted) == std::string::npos) continue;
+      const Machine& machine = catalogue.machine(name);
+      if (catalogue.device(machine.device).chip != device.chip) continue;
+      found = &machine;
+      longest = wanted.size();
+    }
+    if (found != nullptr) return found;
+  }
+  return nullptr;
+}
+
+// What the tables know of the row's machine, what the row itself names, or what is usual with its GPU.
+MachineFact machine_of(const Texts& texts, const calibrate::Device& device, const Catalogue& catalogue,
+                       const CorpusTables& tables) {
+  if (const MachineFact* listed = tables.machines.first(texts)) return *listed;
+  if (const Machine* named = named_machine(texts, device, catalogue)) return {named->name, "", ""};
+  const MachineFact* usual = tables.default_machines.first(texts);
+  if (usual == nullptr) throw Error("no machine is usual with " + quoted(device.name), "corpus/machines.json");
+  return *usual;
+}
+
+// Sockets over an InfiniBand card are TCP; a network that is Ethernet anyway stays what the catalogue says it is.
+std::string network_of(const std::string& said, const std::string& own) {
+  if (said.empty()) return own;
+  if (said != "ethernet") return said;
+  return own.empty() || own == "infiniband" ? "tcp" : own;
+}
+
+// What a row says of its network, laid over the machine.
+void apply_network(const NetworkWords& words, const std::string& own, Node& node) {
+  node.network_stated = node.network_stated || words.says_something();
+  node.network = network_of(words.kind, own);
+  if (!node.network.empty() && node.network != own) node.cluster.network = node.network;
+  if (!words.gbits_per_s) return;
+  node.cluster.nics_per_node = words.nics;
+  node.cluster.inter_node_gbits_per_s = *words.gbits_per_s * static_cast<double>(words.nics);
+  node.network_known = true;
+}
+
+Node node_of(const MachineFact& fact, const calibrate::Device& device, const Catalogue& catalogue) {
+  Node node;
+  node.device = &device;
+  node.cluster.machine = fact.machine;
+  if (fact.machine.empty()) {
+    node.cluster.gpu = device.name;
+    node.cluster.intra_node = fact.intra_node;
+    node.cluster.gpus_per_node = node.gpus = fact.gpus_per_node;
+    return node;
+  }
+  const Machine& machine = catalogue.machine(fact.machine);
+  if (machine.device != device.name) node.cluster.gpu = device.name;
+  node.gpus = fact.gpus_per_node > 0 ? fact.gpus_per_node : machine.gpus;
+  if (node.gpus != machine.gpus) node.cluster.gpus_per_node = node.gpus;
+  node.vcpus = machine.vcpus;
+  node.network_known = machine.inter_node_bandwidth.has_value();
+  return node;
+}
+
+}  // namespace
+
+Node find_node(const Texts& texts, std::int64_t most_gpus, const Catalogue& catalogue, const CorpusTables& tables) {
+  const calibrate::Device& device = catalogue.device(texts.at("device"));
+  const MachineFact fact = machine_of(texts, device, catalogue, tables);
+  Node node = node_of(fact, device, catalogue);
+  const NetworkWords words = read_network(texts.at("inter_node"), tables);
+  std::string own = fact.machine.empty() ? "" : catalogue.machine(fact.machine).network;
+  if (!fact.network.empty()) own = fact.network;
+  if (fact.inter_node_gbits_per_s > 0) {
+    node.cluster.inter_node_gbits_per_s = fact.inter_node_gbits_per_s;
+    node.cluster.network = own;
+    node.network_known = true;
+  }
+  apply_network(words, own, node);
+  if (!node.network_stated && !node.network_known && most_gpus > node.gpus && most_gpus <= fact.gpus_per_node_at_most) {
+    node.gpus = most_gpus;
+    node.cluster.gpus_per_node = most_gpus;
+  }
+  return node;
+}
+
+}  // namespace foretrain::scenarios
