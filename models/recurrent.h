@@ -1,4 +1,5 @@
-// Recurrent networks: the convolutional recurrent network for text lines (CRNN), translation by LSTMs (GNMT).
+// Recurrent networks: the convolutional recurrent network for text lines (CRNN), translation by LSTMs (GNMT), speech
+// recognition by a transducer (RNN-T).
 //
 // After Shi, Bai and Yao 2015, "An End-to-End Trainable Neural Network for Image-based Sequence
 // Recognition" (arXiv:1507.05717): convolutions and poolings until the height is 1, the width read as
@@ -20,5 +21,11 @@ void build_crnn(Model& model, const Sizes& sizes);
 // encoder's first in both directions, attention after the decoder's first, one table for both. Sizes: layers,
 // hidden, vocabulary, sequence (tokens of source and of target), dropout (0/1), label_smoothing (0/1).
 void build_gnmt(Model& model, const Sizes& sizes);
+
+// RNN-T after Graves 2012 (arXiv:1211.3711) as MLPerf trains it: LSTMs over the sound and over the tokens so far, and for
+// every pair of their steps scores of all tokens. Sizes: frames (of an utterance), features (of a frame), tokens (of an
+// utterance), vocabulary (with the blank), encoder_hidden, encoder_layers_before and encoder_layers_after (the steps are
+// stacked), stacked (steps in one), prediction_hidden, prediction_layers, joint_hidden, dropout (0/1).
+void build_rnn_transducer(Model& model, const Sizes& sizes);
 
 }  // namespace foretrain::models

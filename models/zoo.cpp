@@ -53,11 +53,13 @@ const std::vector<Builder>& builders() {
                                            {"unet-3d", "convnet", false, build_unet_3d},
                                            {"jasper", "convnet", false, build_jasper},
                                            {"tacotron2", "recurrent", false, build_tacotron2},
+                                           {"fastpitch", "transformer", false, build_fastpitch},
                                            {"waveglow", "convnet", false, build_waveglow},
                                            {"dlrm", "recommender", false, build_dlrm},
                                            {"ncf", "recommender", false, build_ncf},
                                            {"wide-and-deep", "recommender", false, build_wide_and_deep},
                                            {"gnmt", "recurrent", true, build_gnmt},
+                                           {"rnn-transducer", "recurrent", false, build_rnn_transducer},
                                            {"crnn", "recurrent", false, build_crnn}};
   return all;
 }

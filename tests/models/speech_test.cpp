@@ -85,6 +85,44 @@ TEST_CASE("Tacotron 2 has 28.2 million parameters and decodes frame by frame") {
   CHECK(std::get<GemmShape>(projection.shape).m == 48);
 }
 
+TEST_CASE("RNN-T has 49 million parameters") {
+  // An LSTM 4·h·(input + h) + 8·h. Encoder of 1024 over 240 features, over two stacked steps behind the second layer;
+  // prediction of 512 over a table without the blank; joint of 512 over 1024 symbols.
+  const auto lstm = [](double input, double h) { return 4 * h * (input + h) + 8 * h; };
+  const double encoder = lstm(240, 1024) + lstm(1024, 1024) + lstm(2048, 1024) + 2 * lstm(1024, 1024);
+  const double prediction = 1023. * 512 + 2 * lstm(512, 512);
+  const double joint = 1024. * 512 + 512 + 512. * 512 + 512 + 512. * 1024 + 1024;
+  const Model model = zoo_model("rnn-t", 2);
+  CHECK(parameter_count(model) == encoder + prediction + joint);
+  CHECK(parameter_count(model) == Approx(49e6).epsilon(0.001));
+  // 410 steps before the stacking, 205 behind it, each with 43 predictions: 8,815 pairs.
+  CHECK(std::get<RecurrentShape>(find_operator(model, "encoder.pre_rnn.l1").shape).steps == 410);
+  CHECK(std::get<RecurrentShape>(find_operator(model, "encoder.post_rnn.l0").shape).steps == 205);
+  CHECK(forward_flops(find_operator(model, "joint_net")).value == 2. * 2 * 8815 * 512 * 1024);
+  CHECK(find_operator(model, "transducer_loss").sequential_steps == 205 + 43);
+}
+
+TEST_CASE("FastPitch has 46 million parameters, of which version 1.0 has 45") {
+  // A layer of a transformer 384 wide: 384·192 + 192 for one head of 64, 64·384 back, convolutions 3·384·1536 with
+  // biases, two norms. A predictor: 3·384·256 + 256, 3·256² + 256, two norms, 256 + 1.
+  const double layer = 384. * 192 + 192 + 64 * 384 + 2 * 3. * 384 * 1536 + 1536 + 384 + 2 * 768;
+  const double predictor = 3. * 384 * 256 + 256 + 3. * 256 * 256 + 256 + 2 * 512 + 257, embedding = 3. * 384 + 384;
+  const double first = 148. * 384 + 12 * layer + 2 * predictor + embedding + 384. * 80 + 80;
+  const Model model = zoo_model("fastpitch");
+  const double aligner = 3. * 384 * 768 + 768 + 768. * 80 + 80 + 3. * 80 * 160 + 160 + 160. * 80 + 80 + 80. * 80 + 80;
+  CHECK(parameter_count(zoo_model("fastpitch", 1, 0, {{"energy", 0}, {"aligner", 0}})) == first);
+  CHECK(first == Approx(44.8e6).epsilon(0.001));
+  CHECK(parameter_count(model) == first + predictor + embedding + aligner);
+
+  // Products of version 1.0: each weight of a layer once per symbol (100) or frame (566), the biases (192 + 1536 + 384)
+  // and norms not; scores twice; predictors on the symbols; the repetition 100·566·384; the last layer on the frames.
+  const double weights = layer - 192 - 1536 - 384 - 2 * 768;
+  const double products = 6 * (100 + 566) * weights + 6 * 2 * 64. * (100. * 100 + 566. * 566) +
+                          100 * (2 * (3. * 384 * 256 + 3. * 256 * 256 + 256) + 3. * 384) + 100. * 566 * 384 +
+                          566. * 384 * 80;
+  CHECK(forward(zoo_model("fastpitch", 1, 0, {{"energy", 0}, {"aligner", 0}})) == Approx(2 * products).epsilon(1e-12));
+}
+
 TEST_CASE("WaveGlow by hand") {
   // Of a flow over 2·half channels: the invertible convolution, 1×1 to 512, eight layers (kernel 3 to 1024, the
   // condition 640 to 1024, 1×1 to 1024, in the last to 512), 1×1 to 2·half. Weight norm adds a length per output
@@ -97,6 +135,9 @@ TEST_CASE("WaveGlow by hand") {
   }
   const Model model = zoo_model("waveglow");
   CHECK(parameter_count(model) == upsample + 80 + weights + vectors);
+  // NVIDIA's training default, 512 channels, has 268 million parameters; checkpoints of 256 channels have 88 million.
+  CHECK(parameter_count(model) == Approx(268e6).epsilon(0.002));
+  CHECK(parameter_count(zoo_model("waveglow", 1, 0, {{"width", 256}})) == Approx(88e6).epsilon(0.002));
   // 8000 sound samples are 32 frames (rounded up) and 1000 vectors of 8.
   CHECK(forward(model) == Approx(2 * (32 * upsample + 1000 * weights)).epsilon(1e-12));
 }
