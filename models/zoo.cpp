@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "models/convnet.h"
 #include "models/detector.h"
+#include "models/diffusion.h"
 #include "models/face_recognition.h"
 #include "models/inception.h"
 #include "models/recommender.h"
@@ -51,6 +52,7 @@ const std::vector<Builder>& builders() {
                                            {"mask-rcnn", "convnet", false, build_mask_rcnn},
                                            {"unet", "convnet", false, build_unet},
                                            {"unet-3d", "convnet", false, build_unet_3d},
+                                           {"diffusion-unet", "convnet", false, build_diffusion_unet},
                                            {"jasper", "convnet", false, build_jasper},
                                            {"tacotron2", "recurrent", false, build_tacotron2},
                                            {"fastpitch", "transformer", false, build_fastpitch},
