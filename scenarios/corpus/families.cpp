@@ -1,25 +1,35 @@
 #include "scenarios/corpus/families.h"
 
-#include <utility>
-#include <variant>
-
+#include "base/error.h"
 #include "scenarios/corpus/csv_table.h"
-#include "scenarios/corpus/family_mapper.h"
+#include "scenarios/corpus/family_draft.h"
 #include "scenarios/corpus/family_row.h"
 
 namespace foretrain::scenarios {
+namespace {
+
+// A row whose sizes no model can have (an image of one pixel) is declined like a class; the others are still read.
+Reason mapped(FamilyDraft& draft) {
+  try {
+    return draft.map();
+  } catch (const Error& error) {
+    return unsupported(error.what());
+  }
+}
+
+}  // namespace
 
 sim::studies::FamilyCorpus read_families(const std::string& csv, const std::string& where,
                                          const calibrate::Catalogue& catalogue) {
   const std::vector<FamilyRow> rows = read_family_rows(CsvTable(csv, where));
-  const FamilyMapper mapper(catalogue);
+  const MappingTargets targets(catalogue);
   sim::studies::FamilyCorpus corpus;
   for (const FamilyRow& row : rows) {
-    auto mapped = mapper.map(row);
-    if (auto* family = std::get_if<sim::studies::Family>(&mapped)) {
-      corpus.families.push_back(std::move(*family));
+    FamilyDraft draft(row, targets);
+    if (const Reason reason = mapped(draft)) {
+      corpus.declined.push_back({row.id, row.group, draft.kind(), *reason});
     } else {
-      corpus.declined.push_back(std::get<sim::studies::DeclinedFamily>(std::move(mapped)));
+      corpus.families.push_back(draft.family());
     }
   }
   return corpus;
