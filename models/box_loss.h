@@ -10,8 +10,7 @@
 namespace foretrain::models {
 
 // The overlap of every anchor with each of `objects` boxes, image by image, and each anchor's best; no gradients.
-void write_matching(ModelWriter& writer, const std::string& name, std::int64_t anchors_per_image,
-                    std::int64_t objects);
+void write_matching(ModelWriter& writer, const std::string& name, std::int64_t anchors_per_image, std::int64_t objects);
 
 // The focal loss (Lin et al. 2017, arXiv:1708.02002) over sigmoids of all anchors' classes. Not `fused`: image by
 // image, one kernel per arithmetic operation, as torchvision's.

@@ -24,9 +24,9 @@ void build_retinanet(Model& model, const Sizes& sizes);
 
 // A pyramid of maps from a quarter of the extent; a head that proposes boxes on all of them; per sampled box a
 // classifier, per object a mask. Sizes: image_height, image_width, channels, classes (with the background),
-// pyramid_channels, anchors (per place), proposals (kept per map before suppression), objects (of an image), box_regions
-// and mask_regions (sampled per image), box_pool and mask_pool (extents that regions are pooled to), box_width,
-// mask_convolutions.
+// pyramid_channels, anchors (per place), proposals (kept per map before suppression), objects (of an image),
+// box_regions and mask_regions (sampled per image), box_pool and mask_pool (extents that regions are pooled to),
+// box_width, mask_convolutions.
 void build_mask_rcnn(Model& model, const Sizes& sizes);
 
 }  // namespace foretrain::models

@@ -38,8 +38,8 @@ struct DiffusionSizes {
     }
     const std::int64_t parts = std::int64_t{1} << (level_factors.size() - 1);
     if (latent % parts != 0) {
-      sizes.fail({"latent"}, fmt::format("a latent image of {} does not halve {} times", latent,
-                                         level_factors.size() - 1),
+      sizes.fail({"latent"},
+                 fmt::format("a latent image of {} does not halve {} times", latent, level_factors.size() - 1),
                  fmt::format("a multiple of {}", parts));
     }
   }
@@ -92,8 +92,7 @@ class DiffusionBuilder {
 
   Image down(Image& latent) {
     writer_.begin_layer("input_blocks.0");
-    skipped_.push_back(
-        writer_.convolution("input_blocks.0.0", latent, sizes_.width, square_window(3, 1, 1), true));
+    skipped_.push_back(writer_.convolution("input_blocks.0.0", latent, sizes_.width, square_window(3, 1, 1), true));
     int index = 1;
     for (std::size_t level = 0; level < sizes_.level_factors.size(); ++level) {
       for (std::int64_t i = 0; i < sizes_.blocks_per_level; ++i) {
@@ -105,8 +104,7 @@ class DiffusionBuilder {
       const std::string name = fmt::format("input_blocks.{}", index++);
       writer_.begin_layer(name);
       Image& before = skipped_.back();
-      skipped_.push_back(
-          writer_.convolution(name + ".0.op", before, before.channels, square_window(3, 2, 1), true));
+      skipped_.push_back(writer_.convolution(name + ".0.op", before, before.channels, square_window(3, 2, 1), true));
     }
     return skipped_.back();
   }

@@ -30,8 +30,7 @@ struct FastPitchSizes {
         aligner(sizes.flag("aligner")),
         dropout(sizes.flag("dropout")) {
     sizes.allow_only({"text", "frames", "symbols", "mels", "layers", "hidden", "heads", "head_dimension",
-                      "feed_forward", "kernel", "predictor_width", "predictor_layers", "energy", "aligner",
-                      "dropout"});
+                      "feed_forward", "kernel", "predictor_width", "predictor_layers", "energy", "aligner", "dropout"});
     if (kernel % 2 == 0) sizes.fail({"kernel"}, "an even kernel does not keep the length", "an odd one");
   }
 };
@@ -43,7 +42,8 @@ class FastPitchBuilder {
 
   void build() {
     writer_.begin_layer("encoder.word_emb");
-    Activation words = writer_.embedding("encoder.word_emb", batch_ * sizes_.text, sizes_.symbols, sizes_.hidden, false);
+    Activation words =
+        writer_.embedding("encoder.word_emb", batch_ * sizes_.text, sizes_.symbols, sizes_.hidden, false);
     Activation x = transformer("encoder", words, sizes_.text);
     if (sizes_.aligner) align(words);
     x = predicted("duration", x, false);
@@ -61,8 +61,8 @@ class FastPitchBuilder {
 
  private:
   // A convolution over time that keeps the length, with bias.
-  Activation convolution(const std::string& name, Activation& x, std::int64_t length, std::int64_t in,
-                         std::int64_t out, std::int64_t kernel) {
+  Activation convolution(const std::string& name, Activation& x, std::int64_t length, std::int64_t in, std::int64_t out,
+                         std::int64_t kernel) {
     ConvolutionShape shape;
     shape.batch = batch_;
     shape.in_channels = in;
@@ -147,8 +147,7 @@ class FastPitchBuilder {
   void align(Activation& words) {
     writer_.begin_layer("attention");
     const std::int64_t mels = sizes_.mels;
-    Activation keys =
-        convolution("attention.key_proj.0", words, sizes_.text, sizes_.hidden, 2 * sizes_.hidden, 3);
+    Activation keys = convolution("attention.key_proj.0", words, sizes_.text, sizes_.hidden, 2 * sizes_.hidden, 3);
     keys = writer_.relu("attention.key_proj.1", keys);
     keys = convolution("attention.key_proj.2", keys, sizes_.text, 2 * sizes_.hidden, mels, 1);
     Activation spectrogram{real(batch_ * sizes_.frames * mels), false, true};
@@ -159,8 +158,8 @@ class FastPitchBuilder {
     queries = convolution("attention.query_proj.4", queries, sizes_.frames, mels, mels, 1);
     const double pairs = real(batch_ * sizes_.frames * sizes_.text), n = pairs * real(mels);
     // Difference, square, sum over the channels; back the square, and sums over frames and over symbols.
-    Operator& distance = writer_.pass("attention.distance", OperatorKind::elementwise, 2 * n + keys.elements, 2 * n,
-                                      4 * n, pairs);
+    Operator& distance =
+        writer_.pass("attention.distance", OperatorKind::elementwise, 2 * n + keys.elements, 2 * n, 4 * n, pairs);
     distance.saved_elements = n;
     distance.kernels_forward = 4;
     distance.kernels_backward = 4;

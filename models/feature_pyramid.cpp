@@ -28,9 +28,8 @@ std::vector<Image> write_pyramid(ModelWriter& writer, std::vector<Image>& maps, 
       lateral.data = writer.residual(part("add"), wide.data);
     }
     above = lateral;
-    pyramid[i] = shape.norms && coarsest
-                     ? lateral
-                     : smooth(writer, shape, part("layer_blocks"), lateral, square_window(3, 1, 1));
+    pyramid[i] = shape.norms && coarsest ? lateral
+                                         : smooth(writer, shape, part("layer_blocks"), lateral, square_window(3, 1, 1));
   }
   return pyramid;
 }

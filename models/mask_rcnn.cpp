@@ -99,8 +99,8 @@ class MaskRcnnBuilder {
   Activation pool(const std::string& name, std::int64_t regions, std::int64_t extent) {
     constexpr double points = 4, kernels_per_map = 5;
     const double n = images() * real(regions * sizes_.pyramid.channels * extent * extent);
-    Operator& op = writer_.pass(name, OperatorKind::pooling, points * n, n,
-                                n + 2 * points * n + 4 * pyramid_elements_, n);
+    Operator& op =
+        writer_.pass(name, OperatorKind::pooling, points * n, n, n + 2 * points * n + 4 * pyramid_elements_, n);
     op.kernels_forward = op.kernels_backward = kernels_per_map * static_cast<double>(regions_from_);
     return {n, false};
   }
@@ -137,9 +137,9 @@ class MaskRcnnBuilder {
     x = writer_.transposed_convolution(predictor + "conv5_mask", x, back, {channels, channels, 2, 2}, true);
     x = writer_.relu(predictor + "relu", x);
     const std::int64_t classes = sizes_.classes;
-    const Activation masks = writer_.convolution(predictor + "mask_fcn_logits", x,
-                                                 over_regions(channels, classes, 2 * extent, 1),
-                                                 {classes, channels, 1, 1}, true);
+    const Activation masks =
+        writer_.convolution(predictor + "mask_fcn_logits", x, over_regions(channels, classes, 2 * extent, 1),
+                            {classes, channels, 1, 1}, true);
     // Of each region the mask of its own class: selected (its gradient among zeros), cross entropy.
     const double n = masks.elements / real(classes);
     Operator& loss = writer_.pass("loss.masks", OperatorKind::loss, 4 * n, 2 * n, masks.elements + 4 * n, 1);

@@ -149,8 +149,8 @@ Image ModelWriter::transposed_convolution(const std::string& name, Image& input,
                grown(input.width, window.kernel_width, window.stride_width, window.padding_width),
                {}};
   const ConvolutionShape back = convolution_shape(model_.micro_batch, output, input.channels, window);
-  output.data = transposed_convolution(
-      name, input.data, back, {input.channels, out_channels, window.kernel_height, window.kernel_width}, bias);
+  output.data = transposed_convolution(name, input.data, back,
+                                       {input.channels, out_channels, window.kernel_height, window.kernel_width}, bias);
   return output;
 }
 
@@ -240,7 +240,8 @@ Activation ModelWriter::batch_norm(const std::string& name, Activation& input, s
 
 Activation ModelWriter::frozen_batch_norm(const std::string& name, const Activation& input, std::int64_t channels) {
   const double n = input.elements;
-  // A product and a sum over the tensor; five kernels make the factor and the addend of each channel. Back: the product.
+  // A product and a sum over the tensor; five kernels make the factor and the addend of each channel. Back: the
+  // product.
   Operator& op = pass(name, OperatorKind::normalization, 2 * n, 2 * n, 2 * n, n);
   op.frozen_parameters = {{name + ".weight", {channels}}, {name + ".bias", {channels}}};
   op.kernels_forward = 7;
@@ -249,8 +250,8 @@ Activation ModelWriter::frozen_batch_norm(const std::string& name, const Activat
 
 Activation ModelWriter::group_norm(const std::string& name, Activation& input, std::int64_t channels) {
   const Activation output = batch_norm(name, input, channels);  // a group is too large for a chip's memory as well
-  last_operator().kernels_forward = 3;   // moments, factors of each channel, the tensor
-  last_operator().kernels_backward = 5;  // sums, their factors twice, the tensor, the parameters
+  last_operator().kernels_forward = 3;                          // moments, factors of each channel, the tensor
+  last_operator().kernels_backward = 5;                         // sums, their factors twice, the tensor, the parameters
   return output;
 }
 

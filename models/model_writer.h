@@ -17,7 +17,7 @@ namespace foretrain::models {
 // A tensor between two operators.
 struct Activation {
   double elements = 0;
-  bool kept = false;  // counted in some operator's saved_elements
+  bool kept = false;      // counted in some operator's saved_elements
   bool constant = false;  // nothing in front of it is trained, so that nobody asks for its gradient
 };
 
@@ -56,7 +56,8 @@ class ModelWriter {
                          std::int64_t out, bool bias);
   Image convolution(const std::string& name, Image& input, std::int64_t out_channels, const Window& window, bool bias,
                     std::int64_t groups = 1);
-  // The same over `input` elements of any layout: its shape and its weight's extents are given (volumes, uneven padding).
+  // The same over `input` elements of any layout: its shape and its weight's extents are given (volumes, uneven
+  // padding).
   Activation convolution(const std::string& name, Activation& input, const ConvolutionShape& shape,
                          std::vector<std::int64_t> weight, bool bias);
   // The input's gradient of a convolution as a forward pass: the extent grows by the stride, a kernel at its end.

@@ -66,7 +66,7 @@ struct Operator {
   std::string name;
   OperatorKind kind = OperatorKind::elementwise;
   Shape shape;
-  std::vector<ParameterTensor> parameters;  // trained by this operator; a tied tensor stands with its first user
+  std::vector<ParameterTensor> parameters;         // trained by this operator; a tied tensor stands with its first user
   std::vector<ParameterTensor> frozen_parameters;  // used but not trained: no gradients, no optimizer state
   // Large tables (embeddings of a recommender, a classifier of many identities) that jobs often spread over the
   // ranks, each holding a part, instead of copying them; a plan may leave their gradients out of data parallelism.

@@ -22,10 +22,10 @@ void build_crnn(Model& model, const Sizes& sizes);
 // hidden, vocabulary, sequence (tokens of source and of target), dropout (0/1), label_smoothing (0/1).
 void build_gnmt(Model& model, const Sizes& sizes);
 
-// RNN-T after Graves 2012 (arXiv:1211.3711) as MLPerf trains it: LSTMs over the sound and over the tokens so far, and for
-// every pair of their steps scores of all tokens. Sizes: frames (of an utterance), features (of a frame), tokens (of an
-// utterance), vocabulary (with the blank), encoder_hidden, encoder_layers_before and encoder_layers_after (the steps are
-// stacked), stacked (steps in one), prediction_hidden, prediction_layers, joint_hidden, dropout (0/1).
+// RNN-T after Graves 2012 (arXiv:1211.3711) as MLPerf trains it: LSTMs over the sound and over the tokens so far, and
+// for every pair of their steps scores of all tokens. Sizes: frames (of an utterance), features (of a frame), tokens
+// (of an utterance), vocabulary (with the blank), encoder_hidden, encoder_layers_before and encoder_layers_after (the
+// steps are stacked), stacked (steps in one), prediction_hidden, prediction_layers, joint_hidden, dropout (0/1).
 void build_rnn_transducer(Model& model, const Sizes& sizes);
 
 }  // namespace foretrain::models

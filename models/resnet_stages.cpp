@@ -113,8 +113,8 @@ Image ResNetStages::bottleneck_branch(const std::string& name, Image& input, std
 }
 
 Image ResNetStages::basic_branch(const std::string& name, Image& input, std::int64_t width, std::int64_t stride) {
-  Image x = convolution_norm_relu(name + ".conv1", name + ".bn1", name + ".relu1", input, width,
-                                  square_window(3, stride, 1));
+  Image x =
+      convolution_norm_relu(name + ".conv1", name + ".bn1", name + ".relu1", input, width, square_window(3, stride, 1));
   return convolution_norm(name + ".conv2", name + ".bn2", x, width, square_window(3, 1, 1));
 }
 

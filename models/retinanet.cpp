@@ -69,14 +69,13 @@ class RetinaNetBuilder {
         const std::string part = fmt::format("{}.conv.{}", name, i);
         Image& input = i == 0 ? map : x;
         x = sizes_.pyramid.norms
-                ? convolution_norm_relu(writer_, part + suffix, part + ".norm" + suffix, part + ".relu" + suffix,
-                                        input, map.channels, square_window(3, 1, 1))
+                ? convolution_norm_relu(writer_, part + suffix, part + ".norm" + suffix, part + ".relu" + suffix, input,
+                                        map.channels, square_window(3, 1, 1))
                 : convolution_relu(writer_, part + suffix, part + ".relu" + suffix, input, map.channels,
                                    square_window(3, 1, 1));
       }
       Image& input = sizes_.head_convolutions == 0 ? map : x;
-      const Image y =
-          writer_.convolution(name + "." + last + suffix, input, outputs, square_window(3, 1, 1), true);
+      const Image y = writer_.convolution(name + "." + last + suffix, input, outputs, square_window(3, 1, 1), true);
       elements += writer_.copy(name + ".permute" + suffix, y.data).elements;
     });
     return elements;

@@ -44,8 +44,7 @@ class TransducerBuilder {
     x = lstms("encoder.pre_rnn", x, sizes_.frames, sizes_.features, sizes_.encoder_hidden, sizes_.layers_before);
     const std::int64_t steps = sizes_.steps(), wide = sizes_.stacked * sizes_.encoder_hidden;
     Activation stacked = writer_.copy("encoder.stack_time", {real(batch_ * steps) * real(wide), false});
-    Activation encoded =
-        lstms("encoder.post_rnn", stacked, steps, wide, sizes_.encoder_hidden, sizes_.layers_after);
+    Activation encoded = lstms("encoder.post_rnn", stacked, steps, wide, sizes_.encoder_hidden, sizes_.layers_after);
     Activation predicted = prediction();
     joint(encoded, predicted);
   }

@@ -12,9 +12,9 @@ namespace foretrain::models {
 // block_channels (list, of the blocks behind the first), bottleneck_channels, output_channels.
 void build_unet(Model& model, const Sizes& sizes);
 
-// Blocks of two 3×3×3 convolutions with instance norms and leaky ReLUs, the first of each halving the extent; on the way
-// up a transposed 2×2×2 convolution, the skipped tensor beside it, two convolutions. Sizes: volume (extent, a cube),
-// channels, classes, level_channels (list, finest first), bottleneck_channels.
+// Blocks of two 3×3×3 convolutions with instance norms and leaky ReLUs, the first of each halving the extent; on the
+// way up a transposed 2×2×2 convolution, the skipped tensor beside it, two convolutions. Sizes: volume (extent, a
+// cube), channels, classes, level_channels (list, finest first), bottleneck_channels.
 void build_unet_3d(Model& model, const Sizes& sizes);
 
 }  // namespace foretrain::models

@@ -68,8 +68,8 @@ class SpatialTransformer {
 
 }  // namespace
 
-Image write_spatial_transformer(ModelWriter& writer, const std::string& name, Image& input,
-                                std::int64_t head_dimension, TextCondition& text) {
+Image write_spatial_transformer(ModelWriter& writer, const std::string& name, Image& input, std::int64_t head_dimension,
+                                TextCondition& text) {
   SpatialTransformer transformer(writer, name, input, head_dimension);
   Activation x = writer.group_norm(name + ".norm", input.data, input.channels);
   x = writer.copy(name + ".to_tokens", x);

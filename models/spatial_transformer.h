@@ -15,7 +15,7 @@ struct TextCondition {
 };
 
 // Appends to the layer begun last and returns the image with the result added.
-Image write_spatial_transformer(ModelWriter& writer, const std::string& name, Image& input,
-                                std::int64_t head_dimension, TextCondition& text);
+Image write_spatial_transformer(ModelWriter& writer, const std::string& name, Image& input, std::int64_t head_dimension,
+                                TextCondition& text);
 
 }  // namespace foretrain::models

@@ -18,8 +18,8 @@ struct UnetSizes {
         bottleneck_channels(sizes.integer("bottleneck_channels", 2, most_channels)),
         output_channels(sizes.integer("output_channels", 1, most_channels)),
         block_channels(sizes.list("block_channels", 2, most_channels)) {
-    sizes.allow_only({"image", "channels", "outputs", "input_channels", "block_channels", "bottleneck_channels",
-                      "output_channels"});
+    sizes.allow_only(
+        {"image", "channels", "outputs", "input_channels", "block_channels", "bottleneck_channels", "output_channels"});
     constexpr std::size_t most_blocks_down = 12;
     if (block_channels.size() > most_blocks_down) {
       sizes.fail({"block_channels"}, fmt::format("expected at most {} blocks", most_blocks_down));

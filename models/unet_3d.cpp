@@ -44,7 +44,8 @@ class Unet3dBuilder {
     }
     writer_.begin_layer("bottleneck");
     x = block("bottleneck", skipped.back(), sizes_.bottleneck_channels, 2);
-    for (std::size_t i = skipped.size(); i-- > 0;) x = up(fmt::format("upsample.{}", skipped.size() - 1 - i), x, skipped[i]);
+    for (std::size_t i = skipped.size(); i-- > 0;)
+      x = up(fmt::format("upsample.{}", skipped.size() - 1 - i), x, skipped[i]);
     writer_.begin_layer("output");
     const Volume logits = convolve_volume(writer_, "output.conv", x, sizes_.classes, 1, 1, true);
     loss(logits.data);
@@ -95,8 +96,8 @@ void build_unet_3d(Model& model, const Sizes& sizes) {
   model.sample_elements = static_cast<double>(checked.channels) * extent * extent * extent;
   ModelWriter writer(model);
   Unet3dBuilder(writer, checked)
-      .build({checked.channels, checked.volume,
-              {static_cast<double>(model.micro_batch) * model.sample_elements, false}});
+      .build(
+          {checked.channels, checked.volume, {static_cast<double>(model.micro_batch) * model.sample_elements, false}});
 }
 
 }  // namespace foretrain::models

@@ -36,9 +36,9 @@ Volume widen_volume(ModelWriter& writer, const std::string& name, Volume& input,
   const std::int64_t extent = input.extent * stride;
   const ConvolutionShape back =
       folded(writer.micro_batch(), channels, extent, input.channels, input.extent, stride, stride);
-  return {channels, extent,
-          writer.transposed_convolution(name, input.data, back, {input.channels, channels, stride, stride, stride},
-                                        bias)};
+  return {
+      channels, extent,
+      writer.transposed_convolution(name, input.data, back, {input.channels, channels, stride, stride, stride}, bias)};
 }
 
 }  // namespace foretrain::models

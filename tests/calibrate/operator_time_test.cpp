@@ -98,6 +98,25 @@ double seconds(const OperatorClock& clock, const Operator& op, Direction directi
   return clock.time(op, direction).duration.time.value;
 }
 
+TEST_CASE("an operator that runs forward only takes no time on the way back") {
+  const Catalogue catalogue{DataStore()};
+  const Device& device = catalogue.device("A100-SXM4-80GB");
+  ParameterTable parameters;
+  const OperatorClock clock(device, Precision::fp16, true, parameters);
+  for (Operator op : many_operators()) {
+    INFO(models::to_string(op.kind));
+    const double forward = seconds(clock, op, Direction::forward);
+    op.forward_only = true;
+    op.sequential_steps = 100;
+    const OperatorTime back = clock.time(op, Direction::backward);
+    CHECK(back.duration.time.value == 0);
+    CHECK(back.duration.parameter.index < parameters.size());
+    CHECK_THAT(back.formula, Contains("forward only"));
+    op.sequential_steps = 0;
+    CHECK(seconds(clock, op, Direction::forward) == forward);
+  }
+}
+
 TEST_CASE("no operator beats the roofline, on any device, in any precision") {
   const Catalogue catalogue{DataStore()};
   for (const std::string& name : catalogue.device_names()) {

@@ -10,8 +10,8 @@ using test::zoo_model;
 
 TEST_CASE("the U-Nets of Stable Diffusion 1 and 2 differ by what reads the text") {
   // diffusers: 859,520,964 parameters (text vectors of 768, version 1), 865,910,724 (1024, version 2). Two products per
-  // attention to the text: 16 transformers, 320, 640 and 1280 wide twice on the way down and three times up, 1280 in the
-  // middle, 12,480 together.
+  // attention to the text: 16 transformers, 320, 640 and 1280 wide twice on the way down and three times up, 1280 in
+  // the middle, 12,480 together.
   const double second = parameter_count(zoo_model("stable-diffusion-v2"));
   const double first = parameter_count(zoo_model("stable-diffusion-v2", 1, 0, {{"text_width", 768}}));
   CHECK(second == 865'910'724);
@@ -28,13 +28,13 @@ TEST_CASE("the U-Net needs the published FLOPs") {
 
 TEST_CASE("attention among the places of an image and to the text, which needs no gradient") {
   const Model model = zoo_model("stable-diffusion-v2", 3);
-  const auto& places = std::get<AttentionShape>(
-      find_operator(model, "input_blocks.1.1.transformer_blocks.0.attn1.core").shape);
+  const auto& places =
+      std::get<AttentionShape>(find_operator(model, "input_blocks.1.1.transformer_blocks.0.attn1.core").shape);
   CHECK(places.query_length == 64 * 64);
   CHECK(places.key_length == 64 * 64);
   CHECK(places.heads == 320 / 64);
-  const auto& text = std::get<AttentionShape>(
-      find_operator(model, "output_blocks.5.1.transformer_blocks.0.attn2.core").shape);
+  const auto& text =
+      std::get<AttentionShape>(find_operator(model, "output_blocks.5.1.transformer_blocks.0.attn2.core").shape);
   CHECK(text.query_length == 16 * 16);
   CHECK(text.key_length == 77);
   CHECK(text.heads == 1280 / 64);

@@ -159,3 +159,26 @@ TEST_CASE("a sequence must be the file's own") {
   const Error error = test::thrown([&] { (void)operator_list(text, 1, 256); });
   CHECK_THAT(error.what(), Contains("a sequence of 128, not for a sequence of 256"));
 }
+
+TEST_CASE("frozen operators in front run forward only, and the first trained one needs no gradient by its input") {
+  const std::string first = R"({"name": "a", "kind": "gemm", "m_per_sample": 4, "n": 8, "k": 16, "frozen": true,
+                                "parameters": [{"name": "weight", "shape": [8, 16]}]})";
+  const std::string second = R"({"name": "b", "kind": "gemm", "m_per_sample": 4, "n": 2, "k": 8,
+                                 "parameters": [{"name": "weight", "shape": [2, 8]}]})";
+  const Model model = operator_list(file_of(first + ", " + second), 3);
+  const Operator& frozen = find_operator(model, "a");
+  CHECK(frozen.forward_only);
+  CHECK(frozen.saved_elements == 0);
+  CHECK(frozen.kernels_backward == 0);
+  CHECK(forward_flops(frozen).value == 2. * 3 * 4 * 8 * 16);
+  CHECK(backward_flops(frozen).value == 0);
+  CHECK(frozen.frozen_parameters.front().name == "a.weight");
+  CHECK(parameter_count(model) == 16);
+  CHECK(frozen_parameter_count(model) == 128);
+  CHECK(backward_flops(find_operator(model, "b")).value == forward_flops(find_operator(model, "b")).value);
+  CHECK(find_operator(model, "b").saved_elements == 3. * 4 * 8);
+
+  const Refusal behind = refused(file_of(second + ", " + first));
+  CHECK_THAT(behind.what, Contains("stands behind a trained one"));
+  CHECK_THAT(behind.where, Contains("/operators/1/frozen"));
+}

@@ -97,3 +97,17 @@ TEST_CASE("kinds and precisions have names that lead back to them") {
   CHECK_FALSE(is_mixed(Precision::tf32));
   CHECK(is_mixed(Precision::fp16));
 }
+
+TEST_CASE("what runs forward only has no backward pass; frozen parameters are counted apart") {
+  Operator product = with_shape(GemmShape{1, 3, 5, 7}), pass = with_shape(MemoryShape{10, 20, 40});
+  product.frozen_parameters = {{"op.weight", {5, 7}}, {"op.bias", {5}}};
+  product.output_elements = 15;
+  product.forward_only = pass.forward_only = true;
+  CHECK(forward_flops(product).value == 2. * 3 * 5 * 7);
+  CHECK(backward_flops(product).value == 0);
+  CHECK(backward_elements(product) == 0);
+  CHECK(forward_elements(pass) == 30);
+  CHECK(backward_elements(pass) == 0);
+  CHECK(parameter_count(product) == 0);
+  CHECK(frozen_parameter_count(product) == 40);
+}
