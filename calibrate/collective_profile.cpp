@@ -38,7 +38,14 @@ const std::vector<std::string>& collective_kind_names() {
   return names;
 }
 
-const char* to_string(CollectiveKind kind) { return collective_kind_names()[static_cast<std::size_t>(kind)].c_str(); }
+const char* to_string(CollectiveKind kind) {
+  switch (kind) {
+    case CollectiveKind::push: return "push";
+    case CollectiveKind::pull: return "pull";
+    case CollectiveKind::update: return "update";
+    default: return collective_kind_names()[static_cast<std::size_t>(kind)].c_str();
+  }
+}
 
 double bus_factor(CollectiveKind kind, int ranks) {
   assert(ranks >= 1);
@@ -49,7 +56,10 @@ double bus_factor(CollectiveKind kind, int ranks) {
     case CollectiveKind::all_gather:
     case CollectiveKind::all_to_all: return others;
     case CollectiveKind::broadcast:
-    case CollectiveKind::send_receive: return 1;
+    case CollectiveKind::send_receive:
+    case CollectiveKind::push:
+    case CollectiveKind::pull:
+    case CollectiveKind::update: return 1;
   }
   return 1;
 }

@@ -15,12 +15,21 @@
 
 namespace foretrain::calibrate {
 
-enum class CollectiveKind { all_reduce, reduce_scatter, all_gather, all_to_all, broadcast, send_receive };
+// The last three are exchanges with parameter servers: every client sends or receives all bytes; the servers read and
+// write so many bytes of their own memory.
+// clang-format off
+enum class CollectiveKind {
+  all_reduce, reduce_scatter, all_gather, all_to_all, broadcast, send_receive, push, pull, update
+};
+// clang-format on
 [[nodiscard]] const char* to_string(CollectiveKind kind);
 // Bytes each rank puts on its link per byte of the operation: 2(n-1)/n for all-reduce, (n-1)/n for
-// reduce-scatter, all-gather and all-to-all, 1 for broadcast and send/receive (nccl-tests PERFORMANCE).
+// reduce-scatter, all-gather and all-to-all, 1 for broadcast and send/receive (nccl-tests PERFORMANCE), and for
+// exchanges with parameter servers.
 [[nodiscard]] double bus_factor(CollectiveKind kind, int ranks);
+// Of the kinds that tables may measure.
 [[nodiscard]] const std::vector<std::string>& collective_kind_names();
+[[nodiscard]] constexpr bool is_with_servers(CollectiveKind kind) { return kind >= CollectiveKind::push; }
 
 struct CollectiveTable {
   std::string device;      // Device::name, or a generation

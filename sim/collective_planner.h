@@ -26,6 +26,14 @@ struct GroupShape {
   BytesPerSecond node_rate{0.0};
   ParameterId rank_parameter{};
   ParameterId node_parameter{};
+  // With parameter servers (then the two rates above are 0, `nodes` counts theirs, and one rank is no idle group):
+  // alone, its most loaded link passes this many bytes of a push or pull per second, its servers' memory so many of
+  // an update.
+  bool servers = false;
+  BytesPerSecond exchange_rate{0.0};
+  BytesPerSecond update_rate{0.0};
+  ParameterId exchange_parameter{};
+  ParameterId update_parameter{};
   friend bool operator==(const GroupShape&, const GroupShape&) = default;
 };
 
@@ -33,6 +41,7 @@ struct CollectivePlan {
   Duration alpha;    // paid by a timer before the flows start
   Bytes rank_bytes;  // each rank sends this to its successor inside its node (0 if none)
   Bytes node_bytes;  // each node sends this through the NICs of its members (0 in one node)
+                     // (with parameter servers both are the bytes of the operation)
   Duration alone;    // time without contention, for `analytic` fidelity
   int steps = 1;     // of the ring or tree, for `steps` fidelity
   std::string how;   // for explain: "ring, interpolated in nccl table …", "double tree, α–β"

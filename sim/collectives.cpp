@@ -32,6 +32,9 @@ int ring_hops(CollectiveKind kind, const GroupShape& shape) {
     case CollectiveKind::reduce_scatter:
     case CollectiveKind::all_gather:
     case CollectiveKind::broadcast: return shape.nodes - 1;
+    case CollectiveKind::push:
+    case CollectiveKind::pull:
+    case CollectiveKind::update: break;
   }
   return 0;
 }
@@ -111,6 +114,8 @@ GroupShape CollectiveCosts::completed(const GroupShape& shape) const {
 }
 
 CollectivePlan CollectiveCosts::plan(CollectiveKind kind, Bytes bytes, const GroupShape& given) const {
+  assert(given.servers == calibrate::is_with_servers(kind));
+  if (given.servers) return with_servers(kind, bytes, given);
   if (given.ranks < 2) {
     CollectivePlan nothing;
     nothing.alpha.parameter = nothing.alone.parameter = inside_latency_;
@@ -180,6 +185,23 @@ CollectivePlan CollectiveCosts::tree_across_nodes(Bytes bytes, const GroupShape&
   plan.how = fmt::format("all_reduce by a double binary tree over {} nodes, chains of {} ranks inside, {}", shape.nodes,
                          shape.ranks_per_node, network_basis(cluster_));
   finish(plan, shape);
+  return plan;
+}
+
+CollectivePlan CollectiveCosts::with_servers(CollectiveKind kind, Bytes bytes, const GroupShape& shape) const {
+  CollectivePlan plan;
+  plan.rank_bytes = plan.node_bytes = bytes;
+  const bool update = kind == CollectiveKind::update, across = shape.nodes > 1;
+  plan.alpha.parameter = across ? hop_latency_ : inside_latency_;
+  if (!update) plan.alpha.time = (across ? cluster_.network->hop_latency : inside_step(true)) * 2;
+  const Seconds transfer = bytes / (update ? shape.update_rate : shape.exchange_rate);
+  plan.alone.time = plan.alpha.time + transfer;
+  plan.alone.parameter = transfer < plan.alpha.time ? plan.alpha.parameter
+                         : update                   ? shape.update_parameter
+                                                    : shape.exchange_parameter;
+  plan.how = update ? "update in the memory of the parameter servers"
+                    : fmt::format("{} of {} ranks with parameter servers, {} nodes in all, over their most loaded link",
+                                  calibrate::to_string(kind), shape.ranks, shape.nodes);
   return plan;
 }
 

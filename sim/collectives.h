@@ -5,7 +5,8 @@
 // collective is {α timer, then all flows at once}; alone on its links it takes exactly
 // CollectivePlan::alone. Closed forms: ring all-reduce of S bytes over n ranks on links of B bytes/s
 // 2(n-1)(α_step + S/(n·B)); double binary tree over N nodes of L ranks, latency
-// 2((L-1)·α_inside + ⌈log2 N⌉·α_hop), 2·S bytes per node (NCCL, src/graph/tuning.cc).
+// 2((L-1)·α_inside + ⌈log2 N⌉·α_hop), 2·S bytes per node (NCCL, src/graph/tuning.cc). An exchange with parameter
+// servers is a request and its answer, then the bytes of all clients at once.
 #pragma once
 
 #include <vector>
@@ -38,6 +39,7 @@ class CollectiveCosts : public CollectivePlanner {
   [[nodiscard]] CollectivePlan ring_across_nodes(calibrate::CollectiveKind kind, Bytes bytes,
                                                  const GroupShape& shape) const;
   [[nodiscard]] CollectivePlan tree_across_nodes(Bytes bytes, const GroupShape& shape) const;
+  [[nodiscard]] CollectivePlan with_servers(calibrate::CollectiveKind kind, Bytes bytes, const GroupShape& shape) const;
   [[nodiscard]] Seconds inside_step(bool over_pcie) const;
   [[nodiscard]] double message_stretch(Bytes bytes, const GroupShape& shape) const;
   [[nodiscard]] double inside_share(const GroupShape& shape) const;

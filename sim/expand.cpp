@@ -4,6 +4,7 @@
 #include <string>
 
 #include "sim/fold.h"
+#include "sim/server_flows.h"
 
 namespace foretrain::sim {
 namespace {
@@ -20,6 +21,19 @@ bool is_used(const std::string& communicator, const std::vector<Program>& progra
   });
 }
 
+Group make_group(const std::vector<int>& ranks, const Communicator& communicator, const Topology& topology) {
+  Group group;
+  group.communicator = communicator.name;
+  if (communicator.pattern == Pattern::servers) {
+    group.flows = server_flows(ranks, communicator, topology);
+    group.shape = server_shape(ranks, communicator, topology, group.flows);
+  } else {
+    group.flows = group_flows(ranks, topology);
+    group.shape = shape_of(ranks, topology);
+  }
+  return group;
+}
+
 Membership add_groups(const Placement& placement, const Topology& topology, Job& job) {
   Membership membership;
   for (const Communicator& communicator : placement.communicators) {
@@ -27,10 +41,7 @@ Membership add_groups(const Placement& placement, const Topology& topology, Job&
     std::vector<std::uint32_t>& group_of = membership.group_of[communicator.name];
     group_of.assign(placement.class_of_rank.size(), no_group);
     for (const std::vector<int>& ranks : communicator.groups) {
-      Group group;
-      group.communicator = communicator.name;
-      group.shape = shape_of(ranks, topology);
-      group.flows = group_flows(ranks, topology);
+      Group group = make_group(ranks, communicator, topology);
       for (const int rank : ranks) {
         assert(rank >= 0 && rank < placement.ranks() && group_of[static_cast<std::size_t>(rank)] == no_group);
         group_of[static_cast<std::size_t>(rank)] = static_cast<std::uint32_t>(job.groups.size());

@@ -28,11 +28,14 @@ std::uint64_t colour(const GroupShape& shape, std::uint32_t communicator) {
   }
   result.add(shape.rank_rate.value).add(shape.node_rate.value);
   result.add(std::uint64_t{shape.rank_parameter.index}).add(std::uint64_t{shape.node_parameter.index});
+  result.add(std::uint64_t{shape.servers}).add(shape.exchange_rate.value).add(shape.update_rate.value);
+  result.add(std::uint64_t{shape.exchange_parameter.index}).add(std::uint64_t{shape.update_parameter.index});
   return result.value();
 }
 
 std::uint64_t colour(const FlowTemplate& flow) {
-  return colour_of(Thing::flow).add(std::uint64_t{flow.between_nodes}).add(flow.share).value();
+  const std::uint64_t only_for = flow.only_for ? 1 + static_cast<std::uint64_t>(*flow.only_for) : 0;
+  return colour_of(Thing::flow).add(std::uint64_t{flow.between_nodes}).add(flow.share).add(only_for).value();
 }
 
 std::uint64_t colour(const Link& link) {

@@ -72,20 +72,17 @@ std::vector<FlowTemplate> ring_flows(const std::vector<NodeMembers>& members, co
   return flows;
 }
 
-struct Bottleneck {
-  BytesPerSecond rate;
-  ParameterId parameter;
-};
+}  // namespace
 
-// Of the flows inside nodes or of those between them: what the most loaded link lets pass per second.
-Bottleneck bottleneck(const std::vector<FlowTemplate>& flows, bool between_nodes, const Topology& topology) {
+MostLoaded most_loaded(const std::vector<FlowTemplate>& flows, const std::function<bool(const FlowTemplate&)>& counts,
+                       const Topology& topology) {
   std::vector<std::pair<std::uint32_t, double>> loads;
   for (const FlowTemplate& flow : flows) {
-    if (flow.between_nodes != between_nodes) continue;
+    if (!counts(flow)) continue;
     for (const LinkUse& use : flow.route) loads.emplace_back(use.link, flow.share * use.weight);
   }
   std::sort(loads.begin(), loads.end());
-  Bottleneck worst;
+  MostLoaded worst;
   for (std::size_t i = 0; i < loads.size();) {
     double load = 0;
     const std::uint32_t index = loads[i].first;
@@ -96,8 +93,6 @@ Bottleneck bottleneck(const std::vector<FlowTemplate>& flows, bool between_nodes
   }
   return worst;
 }
-
-}  // namespace
 
 std::vector<FlowTemplate> group_flows(const std::vector<int>& group, const Topology& topology) {
   return ring_flows(members_by_node(group, topology), topology);
@@ -114,7 +109,10 @@ GroupShape shape_of(const std::vector<int>& group, const Topology& topology) {
     shape.nics = std::min(shape.nics, static_cast<int>(here.nics.size()));
   }
   const std::vector<FlowTemplate> flows = ring_flows(members, topology);
-  const Bottleneck inside = bottleneck(flows, false, topology), between = bottleneck(flows, true, topology);
+  const MostLoaded inside =
+      most_loaded(flows, [](const FlowTemplate& flow) { return !flow.between_nodes; }, topology);
+  const MostLoaded between =
+      most_loaded(flows, [](const FlowTemplate& flow) { return flow.between_nodes; }, topology);
   shape.rank_rate = inside.rate;
   shape.rank_parameter = inside.parameter;
   shape.node_rate = between.rate;

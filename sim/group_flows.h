@@ -1,6 +1,8 @@
 // Group flows: which links the ranks of a group load when they run a ring, and what that makes of its shape.
 #pragma once
 
+#include <functional>
+#include <optional>
 #include <vector>
 
 #include "sim/collective_planner.h"
@@ -13,6 +15,8 @@ struct FlowTemplate {
   Route route;
   double share = 1.0;
   bool between_nodes = false;
+  // The only kind of operation that sends it; none = every one (rings carry all kinds alike).
+  std::optional<calibrate::CollectiveKind> only_for = {};
 };
 
 // Ring hops of the group: one flow per rank to the next rank of its node; per node one flow per NIC of its
@@ -20,6 +24,15 @@ struct FlowTemplate {
 // channel, each leaving the node after another rank, so with several nodes every one of a node's L ranks
 // carries (L-1)/L of rank_bytes to its neighbour. Nodes come in the order in which the group first names them.
 [[nodiscard]] std::vector<FlowTemplate> group_flows(const std::vector<int>& group, const Topology& topology);
+
+// Of the flows that count, sent at once: what their most loaded link lets pass, in bytes of the plan per second, and
+// that link's parameter; a rate of 0 where there is none.
+struct MostLoaded {
+  BytesPerSecond rate;
+  ParameterId parameter;
+};
+[[nodiscard]] MostLoaded most_loaded(const std::vector<FlowTemplate>& flows,
+                                     const std::function<bool(const FlowTemplate&)>& counts, const Topology& topology);
 
 [[nodiscard]] GroupShape shape_of(const std::vector<int>& group, const Topology& topology);
 

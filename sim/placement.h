@@ -9,11 +9,17 @@ namespace foretrain::sim {
 // How data moves in a group: around its ranks, or between each rank and the parameter servers.
 enum class Pattern { ring, servers };
 
+// Who exchanges with parameter servers: each rank by itself, or the ranks of a node as one, from their GPUs (each an
+// equal part of it) or from the memory of their host.
+enum class Client { rank, node, host };
+
 struct Communicator {
   std::string name;
   std::vector<std::vector<int>> groups;  // disjoint; each lists its ranks in ring order
   Pattern pattern = Pattern::ring;
-  std::vector<int> server_nodes = {};  // servers: the nodes they stand on, each with an equal part of the bytes
+  // Servers: the nodes they stand on, each with an equal part of the bytes; none = the nodes of each group's ranks.
+  std::vector<int> server_nodes = {};
+  Client client = Client::rank;
 };
 
 struct Placement {

@@ -40,7 +40,8 @@ struct Activity {
   // Collectives: every member's k-th collective on the communicator belongs together.
   std::uint16_t communicator = 0;  // index into Program::communicators
   calibrate::CollectiveKind collective = calibrate::CollectiveKind::all_reduce;
-  Bytes bytes;  // as nccl-tests counts: the buffer of one rank (all-reduce), the whole buffer (gather, scatter)
+  Bytes bytes;  // as nccl-tests counts: the buffer of one rank (all-reduce), the whole buffer (gather, scatter);
+                // what one client sends or receives (push, pull), what all servers read and write (update)
 
   std::uint32_t first_dependency = 0;  // range in Program::dependencies
   std::uint32_t dependency_count = 0;

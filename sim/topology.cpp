@@ -23,13 +23,19 @@ enum Kind : std::uint32_t {
   nic_out,
   nic_in,
   leaf_up,
-  leaf_down
+  leaf_down,
+  server_nic_out,
+  server_nic_in,
+  host_port_out,
+  host_port_in,
+  host_memory_access
 };
 
 const std::vector<std::string>& kind_names() {
   static const std::vector<std::string> names = {
       "NVLink port out",      "NVLink port in", "PCIe port out", "PCIe port in", "PCIe switch uplink",
-      "PCIe switch downlink", "NIC out",        "NIC in",        "leaf uplink",  "leaf downlink"};
+      "PCIe switch downlink", "NIC out",        "NIC in",        "leaf uplink",  "leaf downlink",
+      "server share of NIC out", "server share of NIC in", "PCIe port to host", "PCIe port from host", "host memory"};
   return names;
 }
 
@@ -37,6 +43,10 @@ const std::vector<std::string>& kind_names() {
 // and a NIC; a host with more than one GPU spreads them over two sockets.
 constexpr int most_gpus_per_switch = 4;
 constexpr int sockets = 2;
+
+// Bytes that come to a host are written into its memory by a card and read from there by the processor (and the
+// other way round): two passes. On their way to a GPU they pass once.
+constexpr std::uint32_t passes_in_memory = 2, passes_through = 1;
 
 int divided_up(int dividend, int divisor) { return (dividend + divisor - 1) / divisor; }
 
@@ -60,16 +70,23 @@ BytesPerSecond node_rate(const Cluster& cluster) {
 
 }  // namespace
 
-Topology::Topology(const Cluster& cluster, ParameterTable& parameters)
-    : link_kinds_(kind_names()), gpus_per_node_(cluster.machine.gpus), nodes_(cluster.nodes) {
+Topology::Topology(const Cluster& cluster, ParameterTable& parameters, const std::optional<ServerLinks>& servers)
+    : link_kinds_(kind_names()),
+      gpus_per_node_(cluster.machine.gpus),
+      nodes_(cluster.nodes + (servers ? servers->nodes_apart : 0)) {
   std::vector<Link> block;
   append_intra_node(block, cluster, parameters);
+  if (servers) append_host(block, *servers);
   if (nodes_ == 1) {
     links_ = std::move(block);
     return;
   }
   const ParameterId network = network_parameter(cluster, parameters);
   append_nics(block, cluster, network);
+  if (servers) {
+    server_nics_ = append(block, nics_per_node_, server_nic_out,
+                          node_rate(cluster) * servers->network_share / nics_per_node_, servers->network_parameter);
+  }
   links_per_node_ = static_cast<std::uint32_t>(block.size());
   links_.reserve(block.size() * static_cast<std::size_t>(nodes_));
   for (int node = 0; node < nodes_; ++node) links_.insert(links_.end(), block.begin(), block.end());
@@ -114,6 +131,17 @@ void Topology::append_nics(std::vector<Link>& block, const Cluster& cluster, Par
     if (slot.capacity < nic.capacity) nic = {slot.capacity, slot.parameter, nic_out};
   }
   nics_ = append(block, nics_per_node_, nic_out, nic.capacity, nic.parameter);
+}
+
+// Taken for granted: where GPUs are joined by NVLink, what several of them share on the way to their host is no
+// narrower than the host.
+void Topology::append_host(std::vector<Link>& block, const ServerLinks& servers) {
+  if (pcie_.items == 0 && servers.pcie_rate) {
+    host_ports_ = append(block, gpus_per_node_, host_port_out, *servers.pcie_rate, servers.pcie_parameter);
+  }
+  host_passes_ = servers.variables_on_gpu ? passes_through : passes_in_memory;
+  hosts_ = {1, static_cast<std::uint32_t>(block.size())};
+  block.push_back({servers.host_rate * passes_in_memory, servers.host_parameter, host_memory_access});
 }
 
 void Topology::add_leaves(const Cluster& cluster, ParameterId network) {
@@ -163,6 +191,22 @@ Route Topology::inter_node_route(int from_node, int from_nic, int to_node, int t
     route.push_back({leaves + 2u * static_cast<std::uint32_t>(to_node / nodes_per_leaf_) + 1u, 1});
   }
   route.push_back(use(to_node, nics_, to_nic, true));
+  return route;
+}
+
+Route Topology::host_route(int rank, bool up) const {
+  const int node = node_of(rank), gpu = rank % gpus_per_node_;
+  if (host_ports_.items > 0) return {use(node, host_ports_, gpu, !up)};
+  if (pcie_.items == 0) return {};
+  return {use(node, pcie_, gpu, !up), use(node, switches_, gpu / gpus_per_switch_, !up)};
+}
+
+LinkUse Topology::host_memory(int node) const { return {use(node, hosts_, 0, false).link, host_passes_}; }
+
+Route Topology::server_route(int from_node, int from_nic, int to_node, int to_nic) const {
+  Route route = inter_node_route(from_node, from_nic, to_node, to_nic);
+  route.push_back(use(from_node, server_nics_, from_nic, false));
+  route.push_back(use(to_node, server_nics_, to_nic, true));
   return route;
 }
 

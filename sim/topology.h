@@ -4,7 +4,8 @@
 // NVLink mesh, PCIe), PCIe switches have uplinks, each NIC has both directions, each leaf switch has an
 // aggregate up- and downlink when the fabric is oversubscribed. Routes are arithmetic: no table grows
 // with ranks². Capacities are what large transfers achieve, each tied to its parameter. Only nodes in
-// use are built.
+// use are built. Parameter servers add the memory of each host, ports of GPUs towards it, nodes of their own, and
+// beside each NIC what their software reaches of it.
 //
 // Taken for granted: a PCIe switch joins up to four GPUs and goes up by one slot like theirs, the root is
 // wide enough; between GPU and NIC only the NIC's own PCIe slot can be narrower than the NIC; a leaf's
@@ -12,12 +13,14 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/parameter.h"
 #include "base/units.h"
 #include "sim/cluster.h"
+#include "sim/server_links.h"
 
 namespace foretrain::sim {
 
@@ -37,7 +40,7 @@ using Route = std::vector<LinkUse>;
 class Topology {
  public:
   // The parameters of the links' rates are added to `parameters`.
-  Topology(const Cluster& cluster, ParameterTable& parameters);
+  Topology(const Cluster& cluster, ParameterTable& parameters, const std::optional<ServerLinks>& servers = {});
 
   [[nodiscard]] const std::vector<Link>& links() const { return links_; }
   [[nodiscard]] const std::vector<std::string>& link_kinds() const { return link_kinds_; }
@@ -52,6 +55,13 @@ class Topology {
   // NIC to NIC between two nodes, with leaf up- and downlink when they are under different leaves.
   [[nodiscard]] Route inter_node_route(int from_node, int from_nic, int to_node, int to_nic) const;
 
+  // Of a topology with parameter servers: between a GPU and its host (up or down; empty where nothing limits it),
+  // the memory of a host, and NIC to NIC for their software.
+  [[nodiscard]] Route host_route(int rank, bool up) const;
+  [[nodiscard]] LinkUse host_memory(int node) const;
+  [[nodiscard]] Route server_route(int from_node, int from_nic, int to_node, int to_nic) const;
+
+  // With those of parameter servers.
   [[nodiscard]] int nodes() const { return nodes_; }
   [[nodiscard]] bool is_pcie(std::uint32_t link) const;
 
@@ -65,6 +75,7 @@ class Topology {
                         ParameterId parameter);
   void append_intra_node(std::vector<Link>& block, const Cluster& cluster, ParameterTable& parameters);
   void append_nics(std::vector<Link>& block, const Cluster& cluster, ParameterId network);
+  void append_host(std::vector<Link>& block, const ServerLinks& servers);
   void add_leaves(const Cluster& cluster, ParameterId network);
   [[nodiscard]] LinkUse use(int node, const Section& section, int item, bool in) const;
 
@@ -79,6 +90,9 @@ class Topology {
   // The links of node k are [k·links_per_node_, (k+1)·links_per_node_), section by section; leaves follow all nodes.
   std::uint32_t links_per_node_ = 0;
   Section nvlink_, pcie_, switches_, nics_;
+  // For parameter servers: ports towards the host where pcie_ has none, their share of the NICs, the host's memory.
+  Section host_ports_, server_nics_, hosts_;
+  std::uint32_t host_passes_ = 1;  // of a byte through the host
 };
 
 }  // namespace foretrain::sim

@@ -129,7 +129,8 @@ double time_multiplier(const Draw* draw, ParameterId parameter) {
   return (*draw)[parameter.index];
 }
 
-Bytes flow_bytes(const FlowTemplate& flow, const CollectivePlan& plan) {
+Bytes flow_bytes(const FlowTemplate& flow, const CollectivePlan& plan, calibrate::CollectiveKind kind) {
+  if (flow.only_for && *flow.only_for != kind) return Bytes(0);
   return (flow.between_nodes ? plan.node_bytes : plan.rank_bytes) * flow.share;
 }
 

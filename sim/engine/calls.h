@@ -36,8 +36,8 @@ struct Calls {
 // How much longer what depends on `parameter` takes in this draw (none = not at all).
 [[nodiscard]] double time_multiplier(const Draw* draw, ParameterId parameter);
 
-// Bytes that a flow carries in one execution of its group's plan.
-[[nodiscard]] Bytes flow_bytes(const FlowTemplate& flow, const CollectivePlan& plan);
+// Bytes that a flow carries in one execution of its group's plan for an operation of `kind`.
+[[nodiscard]] Bytes flow_bytes(const FlowTemplate& flow, const CollectivePlan& plan, calibrate::CollectiveKind kind);
 
 // A time that no replay of the job exceeds: all activities, latencies and links' work one after another.
 // (At every instant a timer runs, or some link that a flow waits for is full.) Throws Error when that is infinite.

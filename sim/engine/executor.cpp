@@ -80,7 +80,8 @@ void Executor::start(ActivityOfRank which, SpanIndex released_by) {
   const Activity& activity = program(which.instance).activities[which.activity];
   if (!activity.is_collective) return start_timed(which, activity);
   const std::uint32_t group = job_.instances[which.instance].group_of_communicator[activity.communicator];
-  if (job_.groups[group].shape.ranks <= 1) return finish(which);
+  const GroupShape& shape = job_.groups[group].shape;
+  if (shape.ranks <= 1 && !shape.servers) return finish(which);
   arrive(which, group);
 }
 
@@ -149,6 +150,10 @@ void Executor::set_communicating(std::uint32_t instance, int change) {
 
 const CollectivePlan& Executor::plan(std::uint32_t run) const { return calls_.plan(runs_[run].group, runs_[run].call); }
 
+calibrate::CollectiveKind Executor::kind(std::uint32_t run) const {
+  return calls_.of_group[runs_[run].group][runs_[run].call].kind;
+}
+
 void Executor::arrive(ActivityOfRank which, std::uint32_t group) {
   const std::uint32_t call = graphs_[job_.instances[which.instance].program].call[which.activity];
   std::vector<std::uint32_t>& run_of_call = run_of_call_[group];
@@ -173,7 +178,7 @@ void Executor::start_collective(std::uint32_t run) {
   const SpanIndex released_by = span(runs_[run].arrived.back()).released_by;
   for (const ActivityOfRank member : runs_[run].arrived) {
     span(member).released_by = released_by;
-    set_communicating(member.instance, +1);
+    if (!calibrate::is_with_servers(kind(run))) set_communicating(member.instance, +1);
   }
   collective.all_arrived = now_;
   if (fidelity_ == Fidelity::analytic) {
@@ -202,7 +207,7 @@ void Executor::start_flows(std::uint32_t run) {
   const std::vector<FlowTemplate>& flows = job_.groups[group].flows;
   const int steps = fidelity_ == Fidelity::steps ? planned.steps : 1;
   for (std::uint32_t f = 0; f < flows.size(); ++f) {
-    const Bytes bytes = flow_bytes(flows[f], planned) / steps;
+    const Bytes bytes = flow_bytes(flows[f], planned, kind(run)) / steps;
     if (bytes.value <= 0 || flows[f].route.empty()) continue;
     ++runs_[run].flows_left;
     network_.start(group, f, bytes, (Token{run} << 32) | f);
@@ -232,7 +237,7 @@ void Executor::end_collective(std::uint32_t run) {
   collective.finish = now_;
   if (done.last_flow) collective.bandwidth_parameter = network_.bottleneck(done.group, *done.last_flow);
   for (const ActivityOfRank member : done.arrived) {
-    set_communicating(member.instance, -1);
+    if (!calibrate::is_with_servers(kind(run))) set_communicating(member.instance, -1);
     finish(member);
   }
 }

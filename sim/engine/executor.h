@@ -2,7 +2,8 @@
 //
 // An activity starts when the one before it on its stream and all that it names have finished. Timed
 // activities are timers; while a rank takes part in a running collective (from the last member's arrival
-// to the end), its compute streams run at Program::compute_rate_while_communicating. A collective starts
+// to the end), its compute streams run at Program::compute_rate_while_communicating: kernels move its data. What is
+// exchanged with parameter servers is copied by other engines and slows nothing down. A collective starts
 // when its call has been reached on every member of the group; then its latency passes, then its flows
 // are sent.
 #pragma once
@@ -59,6 +60,7 @@ class Executor final : private SessionListener {
   void end_step(std::uint32_t run);
   void end_collective(std::uint32_t run);
   [[nodiscard]] const CollectivePlan& plan(std::uint32_t run) const;
+  [[nodiscard]] calibrate::CollectiveKind kind(std::uint32_t run) const;
 
   [[nodiscard]] const Program& program(std::uint32_t instance) const {
     return job_.programs[job_.instances[instance].program];

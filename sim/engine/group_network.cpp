@@ -1,6 +1,5 @@
 #include "sim/engine/group_network.h"
 
-#include <algorithm>
 #include <cassert>
 #include <numeric>
 
@@ -34,10 +33,23 @@ void GroupNetwork::start(std::uint32_t group, std::uint32_t flow, Bytes bytes, T
 }
 
 ParameterId GroupNetwork::bottleneck(std::uint32_t group, std::uint32_t flow) const {
-  const Route& route = job_.groups[group].flows[flow].route;
-  const auto narrowest = std::min_element(
-      route.begin(), route.end(), [this](const LinkUse& a, const LinkUse& b) { return capacity(a) < capacity(b); });
-  return job_.links[narrowest->link].parameter;
+  const std::vector<FlowTemplate>& flows = job_.groups[group].flows;
+  const Route& route = flows[flow].route;
+  std::vector<double> load(route.size(), 0.0);
+  for (const FlowTemplate& other : flows) {
+    if (other.only_for != flows[flow].only_for) continue;
+    for (const LinkUse& use : other.route) {
+      for (std::size_t i = 0; i < route.size(); ++i) {
+        if (route[i].link == use.link) load[i] += other.share * use.weight;
+      }
+    }
+  }
+  std::size_t fullest = 0;
+  const auto seconds = [&](std::size_t i) { return load[i] / capacity({route[i].link, 1}); };
+  for (std::size_t i = 1; i < route.size(); ++i) {
+    if (seconds(i) > seconds(fullest)) fullest = i;
+  }
+  return job_.links[route[fullest].link].parameter;
 }
 
 // What is left of a link per unit of weight.

@@ -21,7 +21,7 @@ class GroupNetwork {
   // Starts a flow of a group with its share of the bytes; the route is not empty.
   void start(std::uint32_t group, std::uint32_t flow, Bytes bytes, Token token);
 
-  // Of the links that a flow crosses, the one that leaves it least.
+  // Of the links that a flow crosses, the one that its group, sending all flows of that kind of operation, fills most.
   [[nodiscard]] ParameterId bottleneck(std::uint32_t group, std::uint32_t flow) const;
 
  private:
