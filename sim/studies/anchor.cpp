@@ -57,16 +57,19 @@ double carrying_spread(const Scenario& from, const Scenario& to, const calibrate
 
 }  // namespace
 
-Anchor find_anchor(const Scenario& scenario, const Scenario& original, const calibrate::Catalogue& catalogue) {
+SolvedAnchor solve_anchor(const MeasuredRun& run, const calibrate::Catalogue& catalogue) {
+  return {run, solve_scale(run, catalogue)};
+}
+
+Anchor anchor_for(const Scenario& scenario, const SolvedAnchor& solved, const calibrate::Catalogue& catalogue) {
+  const MeasuredRun& run = solved.run;
   Anchor anchor;
-  if (original.measured.empty()) return anchor;
-  const MeasuredRun run = nearest_measured_run(scenario, original, catalogue);
   const auto described = [&](const Scenario& which) {
     return device_of(which.cluster, catalogue) + " in " + models::to_string(which.training.precision);
   };
   const std::string from = described(run.scenario), to = described(scenario);
   const bool same_micro_batch = run.scenario.training.micro_batch == scenario.training.micro_batch;
-  anchor.compute_scale = solve_scale(run, catalogue);
+  anchor.compute_scale = solved.compute_scale;
   anchor.note = fmt::format("anchored on a measured step of {} on {} × {}",
                             format_time(Seconds(run.measured.step_seconds)), run.measured.gpus, from);
   Parameter parameter;
@@ -86,6 +89,12 @@ Anchor find_anchor(const Scenario& scenario, const Scenario& original, const cal
   }
   anchor.parameter = parameter;
   return anchor;
+}
+
+Anchor find_anchor(const Scenario& scenario, const Scenario& original, const calibrate::Catalogue& catalogue) {
+  if (original.measured.empty()) return {};
+  const MeasuredRun run = nearest_measured_run(scenario, original, catalogue);
+  return anchor_for(scenario, solve_anchor(run, catalogue), catalogue);
 }
 
 }  // namespace foretrain::sim::studies

@@ -7,6 +7,7 @@
 
 #include "calibrate/catalogue.h"
 #include "sim/scenario.h"
+#include "sim/studies/measured_run.h"
 #include "sim/studies/run.h"
 
 namespace foretrain::sim::studies {
@@ -16,5 +17,14 @@ namespace foretrain::sim::studies {
 // cannot be true beside the rest of the scenario.
 [[nodiscard]] Anchor find_anchor(const Scenario& scenario, const Scenario& original,
                                  const calibrate::Catalogue& catalogue);
+
+// The same in two steps, for many scenarios that one measured run anchors: solved once, carried to each.
+struct SolvedAnchor {
+  MeasuredRun run;
+  double compute_scale = 1.0;
+};
+[[nodiscard]] SolvedAnchor solve_anchor(const MeasuredRun& run, const calibrate::Catalogue& catalogue);
+[[nodiscard]] Anchor anchor_for(const Scenario& scenario, const SolvedAnchor& solved,
+                                const calibrate::Catalogue& catalogue);
 
 }  // namespace foretrain::sim::studies
