@@ -37,7 +37,7 @@ Doing timed(const Program& program, const Activity& activity) {
     case StreamKind::compute: return kernel(activity.category);
     case StreamKind::input: return Doing::input;
     case StreamKind::host: return activity.category == Category::input ? Doing::input : Doing::launching;
-    case StreamKind::communication: return Doing::other;
+    case StreamKind::communication: return kernel(activity.category);
   }
   return Doing::other;
 }
