@@ -40,9 +40,8 @@ std::vector<StepBatch> plan_batches(BatchRule rule, std::int64_t batch, const st
   const bool is_global = rule == BatchRule::global;
   const auto local_on = [&](std::int64_t count) { return is_global ? divided_up(batch, count) : batch; };
   const std::int64_t largest = local_on(gpus.front());
-  // What does not fit even one by one is for the prediction to say.
-  const std::int64_t limit =
-      memory.may_hold(largest) ? largest : std::max<std::int64_t>(1, memory.largest_that_fits(largest));
+  const std::int64_t limit = memory.may_hold(largest) ? largest : memory.largest_that_fits(largest);
+  if (limit == 0) return {};
   const std::int64_t shared = is_global && limit < largest ? common_micro_batch(batch, gpus, limit) : 0;
   const bool is_constant = 4 * shared >= std::min(limit, local_on(gpus.back()));
   std::vector<StepBatch> steps;

@@ -26,7 +26,8 @@ struct GpuMemory {
   std::function<std::int64_t(std::int64_t)> largest_that_fits;  // up to the given one, by the estimate; 0 = none does
 };
 
-// One entry for each count of GPUs; `batch` in samples, of one GPU under BatchRule::per_gpu.
+// One entry for each count of GPUs, none at all where not one sample fits; `batch` in samples, of one GPU under
+// BatchRule::per_gpu.
 [[nodiscard]] std::vector<StepBatch> plan_batches(BatchRule rule, std::int64_t batch,
                                                   const std::vector<std::int64_t>& gpus, const GpuMemory& memory);
 

@@ -65,6 +65,7 @@ Reason FamilyDraft::map_batches() {
   if (row_.gpus.size() < 2) return unsupported("a single number of GPUs");
   const BatchFact& limits = *tables_.batches.first(texts_);
   steps_ = plan_batches(row_.rule, batch_in_samples(), row_.gpus, gpu_memory());
+  if (steps_.empty()) return unsupported("model larger than the GPU");
   if (row_.rule == BatchRule::not_stated) {
     notes_.push_back(fmt::format("batch not stated: {} per GPU assumed", batch_in_samples()));
   }
