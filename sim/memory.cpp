@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "models/precision.h"
+#include "sim/strategies/buffers.h"
 #include "sim/workload.h"
 
 namespace foretrain::sim {
@@ -33,10 +34,12 @@ double dynamic_peak(const models::Model& model, models::Precision precision, con
       before = &op;
     }
   }
-  double peak = saved, output_gradient = 0;
+  double peak = saved, output_gradient = 0, kept = 0;
   for (std::size_t i = bytes.size(); i-- > 0;) {
+    kept += bytes[i].saved;
+    if (!bytes[i].has_backward) continue;
     peak = std::max(peak, saved + bytes[i].input_gradient + output_gradient);
-    saved -= bytes[i].saved;
+    saved -= std::exchange(kept, 0.0);
     output_gradient = bytes[i].input_gradient;
   }
   return peak;
@@ -46,7 +49,8 @@ std::int64_t largest_micro_batch_that_fits(Bytes capacity, const Scenario& scena
                                            bool distributed, const DataStore& data) {
   const auto fits = [&](std::int64_t micro_batch) {
     const models::Model model = build_workload(scenario, micro_batch, data);
-    return data_parallel_memory(model, scenario.training, stack, distributed).total() <= capacity;
+    const int ranks = distributed ? static_cast<int>(scenario.cluster.gpus) : 1;
+    return data_parallel_memory(model, scenario, stack, ranks).total() <= capacity;
   };
   std::int64_t low = 0, high = scenario.training.micro_batch;  // low fits (0 = nothing does), high does not
   while (high - low > 1) {
@@ -81,23 +85,32 @@ DynamicBytes dynamic_bytes(const models::Operator& op, const models::Operator* b
   if (const auto* attention = std::get_if<models::AttentionShape>(&op.shape); attention && !fused_attention(stack)) {
     bytes.saved += models::unfused_saved_elements(*attention) * element;
   }
-  if (before != nullptr && op.needs_input_gradient) bytes.input_gradient = before->output_elements * element;
+  bytes.has_backward = !op.forward_only;
+  if (before != nullptr && op.needs_input_gradient && bytes.has_backward) bytes.input_gradient = before->output_elements * element;
   return bytes;
 }
 
 MemoryParts data_parallel_memory(const models::Model& model, const Training& training, const calibrate::Stack& stack,
                                  bool distributed) {
+  Scenario scenario;
+  scenario.training = training;
+  return data_parallel_memory(model, scenario, stack, distributed ? 2 : 1);
+}
+
+MemoryParts data_parallel_memory(const models::Model& model, const Scenario& scenario, const calibrate::Stack& stack,
+                                 int ranks) {
+  const Training& training = scenario.training;
   const double full = models::activation_bytes(models::Precision::fp32);
   const double half = models::is_mixed(training.precision) ? models::activation_bytes(training.precision) : 0.0;
   const double count = models::parameter_count(model);
   MemoryParts parts;
-  parts.parameters = Bytes(count * (full + half));
+  parts.parameters = Bytes((count + models::frozen_parameter_count(model)) * (full + half));
   parts.gradients = Bytes(count * full);
   parts.optimizer = Bytes(count * optimizer_state_bytes(training.optimizer));
   const double saved =
       models::saved_elements(model) + (fused_attention(stack) ? 0.0 : models::unfused_saved_elements(model));
   parts.activations = Bytes(saved * models::activation_bytes(training.precision));
-  parts.buckets = Bytes(distributed ? count * full : 0.0);
+  parts.buckets = strategies::sharing_buffers(model, scenario, stack, ranks);
   parts.framework = Bytes(stack.at("framework_memory_bytes").value);
   const Bytes resident = parts.parameters + parts.gradients + parts.optimizer + parts.buckets;
   parts.workspace = Bytes(dynamic_peak(model, training.precision, stack)) - parts.activations +

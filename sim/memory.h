@@ -30,11 +30,16 @@ struct MemoryParts {
 struct DynamicBytes {
   double saved = 0;           // from its forward to the end of its backward
   double input_gradient = 0;  // from its backward to the end of the backward before it; `before` null = none
+  bool has_backward = true;   // else `saved` is kept until the next backward is done
 };
 [[nodiscard]] DynamicBytes dynamic_bytes(const models::Operator& op, const models::Operator* before,
                                          models::Precision precision, const calibrate::Stack& stack);
 
-// Closed form for plain data parallelism; activations are those of one micro-batch (the model's).
+// Closed form for data parallelism over `ranks`, with what the scenario's way of sharing gradients holds;
+// activations are those of one micro-batch (the model's).
+[[nodiscard]] MemoryParts data_parallel_memory(const models::Model& model, const Scenario& scenario,
+                                               const calibrate::Stack& stack, int ranks);
+// The same with the stack's own reducer and no compression.
 [[nodiscard]] MemoryParts data_parallel_memory(const models::Model& model, const Training& training,
                                                const calibrate::Stack& stack, bool distributed);
 // The part of it that is held through the whole step, allocator losses included.

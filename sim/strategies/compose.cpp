@@ -57,21 +57,77 @@ Placement place(const Cluster& cluster, double stretch, double straggler_slowdow
   return placement;
 }
 
-void write_micro_batches(Layers& layers, Reducer* reducer, std::int64_t accumulation, std::int64_t explicit_most) {
-  const bool all = accumulation <= std::max<std::int64_t>(explicit_most, 3);
-  const std::int64_t leading = all ? accumulation - 1 : 2;
-  for (std::int64_t i = 0; i < leading; ++i) layers.write_micro_batch({.first = i == 0, .last = false}, reducer);
-  if (!all) layers.write_repeated(accumulation - leading - 1);
-  layers.write_micro_batch({.first = accumulation == 1, .last = true}, reducer);
+// How often gradients are reduced and parameters updated within a step.
+struct Pace {
+  bool reduces_every = false;
+  bool updates_every = false;
+  [[nodiscard]] bool written_out() const { return reduces_every || updates_every; }
+};
+
+// Writing out what cannot be aggregated has its limits: a program of this many activities takes about a gigabyte and
+// seconds to replay.
+constexpr std::int64_t most_activities = 4'000'000;
+
+void require_writable(std::int64_t accumulation, std::int64_t activities_per_micro_batch) {
+  const std::int64_t most = std::max<std::int64_t>(1, most_activities / activities_per_micro_batch);
+  if (accumulation <= most) return;
+  throw Error(fmt::format("{} micro-batches per GPU and step, each with a reduction or update of its own, are too many "
+                          "to be simulated",
+                          accumulation),
+              "/training/global_batch", fmt::format("at most {} of this model are possible", most));
 }
 
+// The micro-batches of a step and what follows each.
+class StepLoop {
+ public:
+  StepLoop(StepWriter& writer, Layers& layers, Reducer* reducer, Pace pace)
+      : writer_(writer), layers_(layers), reducer_(reducer), pace_(pace) {}
+
+  void write(std::int64_t accumulation) {
+    const bool all = pace_.written_out() ||
+                     accumulation <= std::max<std::int64_t>(writer_.input().explicit_micro_batches, 3);
+    const std::int64_t leading = all ? accumulation - 1 : 2;
+    for (std::int64_t i = 0; i < leading; ++i) {
+      write_micro_batch(i == 0, false);
+      if (i == 0 && pace_.written_out()) {
+        require_writable(accumulation, static_cast<std::int64_t>(writer_.program().activities.size()));
+      }
+    }
+    if (!all) layers_.write_repeated(accumulation - leading - 1);
+    write_micro_batch(accumulation == 1, true);
+  }
+
+ private:
+  void write_micro_batch(bool first, bool last) {
+    const bool reduces = last || pace_.reduces_every;
+    layers_.write_micro_batch({first, reduces, !first && !pace_.updates_every}, reducer_, after_);
+    after_.clear();
+    if (reduces && reducer_ != nullptr) after_ = reducer_->finish();
+    if (!last && !pace_.updates_every) return;
+    if (reducer_ == nullptr || reducer_->updates_parameters()) after_ = {write_optimizer(writer_, after_)};
+    if (last && reducer_ != nullptr && !after_.empty()) reducer_->after_last_update(after_.back());
+  }
+
+  StepWriter& writer_;
+  Layers& layers_;
+  Reducer* reducer_;
+  Pace pace_;
+  std::vector<ActivityIndex> after_;  // what the next micro-batch, or the update, waits for
+};
+
+// Further GPUs of a node share its cores, memory and buses.
 void write_host_overhead(StepWriter& writer, bool distributed) {
   const auto write = [&](const std::string& name, Duration duration) {
     writer.explain(name, "launch", duration, "once per step", 1);
     writer.host_work(name, duration);
   };
   write("step overhead", writer.anchored(writer.host_time("host_seconds_per_step", 1)));
-  if (distributed) write("distributed step overhead", writer.host_time("distributed_host_seconds_per_step", 1));
+  if (!distributed) return;
+  write("distributed step overhead", writer.host_time("distributed_host_seconds_per_step", 1));
+  const Cluster& cluster = writer.input().cluster;
+  const int further = std::min(cluster.gpus, cluster.machine.gpus) - 1;
+  write("distributed step overhead of further GPUs in the node",
+        writer.host_time("distributed_host_seconds_per_local_gpu", further));
 }
 
 void write_input(StepWriter& writer, const Batches& batches) {
@@ -97,17 +153,21 @@ Composed compose(const ComposeInput& input, ParameterTable& parameters) {
   const Batches batches = resolve_batches(input.scenario.training, input.scenario.plan, input.cluster.gpus);
   const bool distributed = batches.data_parallel > 1;
 
+  const StackChoice& choice = input.scenario.stack;
+  require_known_reducer(choice, input.stack);
+
   StepWriter writer(input, parameters);
   write_input(writer, batches);
   write_host_overhead(writer, distributed);
-  Layers layers(writer, batches.accumulation);
   const std::unique_ptr<Reducer> reducer = distributed ? make_reducer(writer) : nullptr;
-  write_micro_batches(layers, reducer.get(), batches.accumulation, input.explicit_micro_batches);
-  const std::vector<ActivityIndex> reduced = reducer ? reducer->finish() : std::vector<ActivityIndex>{};
-  if (!reducer || reducer->updates_parameters()) write_optimizer(writer, reduced);
+  const Pace pace{reducer != nullptr && reducer->reduces_every_micro_batch(),
+                  updates_every_micro_batch(choice, input.stack)};
+  Layers layers(writer, batches.accumulation, !pace.updates_every);
+  StepLoop(writer, layers, reducer.get(), pace).write(batches.accumulation);
 
   Program& program = writer.program();
-  const MemoryParts memory = data_parallel_memory(input.model, input.scenario.training, input.stack, distributed);
+  const MemoryParts memory =
+      data_parallel_memory(input.model, input.scenario, input.stack, static_cast<int>(batches.data_parallel));
   program.rank_class = "replica";
   program.resident_bytes = resident_bytes(memory, input.stack);
   program.compute_rate_while_communicating = 1.0 - input.stack.at("compute_slowdown_while_communicating").value;

@@ -42,10 +42,10 @@ std::vector<const models::Operator*> flat_operators(const models::Model& model) 
   return operators;
 }
 
-Layers::Layers(StepWriter& writer, std::int64_t accumulation) : writer_(writer) {
+Layers::Layers(StepWriter& writer, std::int64_t accumulation, bool adds_up) : writer_(writer) {
   const models::Operator* before = nullptr;
   for (const models::Operator* op : flat_operators(writer.input().model)) {
-    operators_.push_back(work_of(*op, before, accumulation));
+    operators_.push_back(work_of(*op, before, accumulation, adds_up));
     before = op;
   }
 }
@@ -73,7 +73,8 @@ Work Layers::weight_pass(const models::Operator& op, const std::string& what, co
   return {name, writer_.anchored(time), writer_.anchored(writer_.host_time(launch_key, tensors))};
 }
 
-OperatorWork Layers::work_of(const models::Operator& op, const models::Operator* before, std::int64_t accumulation) {
+OperatorWork Layers::work_of(const models::Operator& op, const models::Operator* before, std::int64_t accumulation,
+                             bool adds_up) {
   const models::Precision precision = writer_.input().scenario.training.precision;
   const double full = models::activation_bytes(models::Precision::fp32);
   const double half = models::activation_bytes(precision);
@@ -82,9 +83,9 @@ OperatorWork Layers::work_of(const models::Operator& op, const models::Operator*
   const bool casts = casts_weights(op, precision);
   if (casts) work.forward.push_back(weight_pass(op, "weight cast", forward_launch, full + half, micro_batches));
   work.forward.push_back(timed(op, Direction::forward, accumulation));
-  work.backward.push_back(timed(op, Direction::backward, accumulation));
+  if (!op.forward_only) work.backward.push_back(timed(op, Direction::backward, accumulation));
   if (casts) work.backward.push_back(weight_pass(op, "gradient cast", backward_launch, half + full, micro_batches));
-  if (accumulation > 1 && !op.parameters.empty()) {  // reads both, writes one
+  if (adds_up && accumulation > 1 && !op.parameters.empty()) {  // reads both, writes one
     work.accumulate.push_back(weight_pass(op, "gradient sum", backward_launch, 3 * full, micro_batches - 1));
   }
   if (spreads_tables(writer_.input().scenario.plan) && writer_.input().cluster.gpus > 1) {
@@ -105,10 +106,15 @@ ActivityIndex Layers::exchange_table(calibrate::CollectiveKind kind, Bytes bytes
                                 program.add_label(name), {after, launched});
 }
 
-void Layers::write_micro_batch(Turn turn, Reducer* reducer) {
+void Layers::write_micro_batch(Turn turn, Reducer* reducer, std::vector<ActivityIndex> after) {
+  write_forward(turn, reducer, after);
+  if (turn.reduces && reducer != nullptr) reducer->before_backward();
+  write_backward(turn, reducer, after);
+}
+
+// `arriving`: what the next operator waits for besides its stream.
+void Layers::write_forward(Turn turn, Reducer* reducer, std::vector<ActivityIndex>& arriving) {
   std::vector<Activity>& activities = writer_.program().activities;
-  ActivityIndex last = 0;
-  std::vector<ActivityIndex> arriving;  // what the next operator waits for besides its stream
   for (std::size_t i = 0; i < operators_.size(); ++i) {
     const OperatorWork& op = operators_[i];
     if (turn.first && reducer != nullptr) {
@@ -116,36 +122,42 @@ void Layers::write_micro_batch(Turn turn, Reducer* reducer) {
       arriving.insert(arriving.end(), parameters.begin(), parameters.end());
     }
     if (op.exchange && op.exchange->inputs) {
-      arriving.push_back(exchange_table(op.exchange->forward, op.exchange->bytes, last));
+      arriving.push_back(exchange_table(op.exchange->forward, op.exchange->bytes, last_));
     }
-    for (const Work& work : op.forward) last = writer_.work(work, Category::forward, std::exchange(arriving, {}));
-    activities[last].allocates_bytes = op.saved_bytes;
+    for (const Work& work : op.forward) last_ = writer_.work(work, Category::forward, std::exchange(arriving, {}));
+    activities[last_].allocates_bytes = op.saved_bytes;
     if (op.exchange && !op.exchange->inputs) {
-      arriving.push_back(exchange_table(op.exchange->forward, op.exchange->bytes, last));
+      arriving.push_back(exchange_table(op.exchange->forward, op.exchange->bytes, last_));
     }
   }
-  double output_gradient_bytes = 0;
+}
+
+void Layers::write_backward(Turn turn, Reducer* reducer, std::vector<ActivityIndex>& arriving) {
+  std::vector<Activity>& activities = writer_.program().activities;
+  double held_bytes = 0;  // until the next kernel is done: the gradient it reads, what operators without one saved
   for (std::size_t i = operators_.size(); i-- > 0;) {
     const OperatorWork& op = operators_[i];
+    held_bytes += op.saved_bytes;
+    if (op.backward.empty()) continue;
     if (op.exchange && !op.exchange->inputs) {
-      arriving.push_back(exchange_table(op.exchange->backward, op.exchange->bytes, last));
+      arriving.push_back(exchange_table(op.exchange->backward, op.exchange->bytes, last_));
     }
     std::vector<ActivityIndex> on_device;
     for (const Work& work : op.backward) {
       on_device.push_back(writer_.work(work, Category::backward, std::exchange(arriving, {})));
     }
     for (const Work& work : op.accumulate) {
-      if (!turn.first) on_device.push_back(writer_.work(work, Category::backward));
+      if (turn.adds_up) on_device.push_back(writer_.work(work, Category::backward));
     }
-    last = on_device.back();
+    last_ = on_device.back();
     activities[on_device.front()].allocates_bytes = op.input_gradient_bytes;
-    activities[last].frees_bytes = op.saved_bytes + output_gradient_bytes;
-    output_gradient_bytes = op.input_gradient_bytes;
+    activities[last_].frees_bytes = std::exchange(held_bytes, op.input_gradient_bytes);
     if (op.exchange && op.exchange->inputs) {
-      arriving.push_back(exchange_table(op.exchange->backward, op.exchange->bytes, last));
+      arriving.push_back(exchange_table(op.exchange->backward, op.exchange->bytes, last_));
     }
-    if (turn.last && reducer != nullptr) reducer->after_backward(i, last);
+    if (turn.reduces && reducer != nullptr) reducer->after_backward(i, last_);
   }
+  activities[last_].frees_bytes += held_bytes;
 }
 
 void Layers::write_repeated(std::int64_t count) {

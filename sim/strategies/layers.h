@@ -18,7 +18,7 @@ namespace foretrain::sim::strategies {
 // What one operator asks of host and device in every micro-batch.
 struct OperatorWork {
   std::vector<Work> forward;        // under autocast: the cast of its weights, then the operator
-  std::vector<Work> backward;       // the operator, then the cast of its weight gradients back to fp32
+  std::vector<Work> backward;       // none where it runs forward only; the operator, then the cast of its weight gradients back to fp32
   std::vector<Work> accumulate;     // adding those gradients to the ones already there, from the second micro-batch on
   std::optional<TableExchange> exchange;  // of a table spread over all ranks
   double saved_bytes = 0;           // allocated by forward, freed by backward
@@ -27,14 +27,17 @@ struct OperatorWork {
 
 class Layers {
  public:
-  // `accumulation`: micro-batches in a step, for the terms of `explain`.
-  Layers(StepWriter& writer, std::int64_t accumulation);
+  // `accumulation`: micro-batches in a step, for the terms of `explain`; `adds_up`: their gradients are added up.
+  Layers(StepWriter& writer, std::int64_t accumulation, bool adds_up);
 
-  // One micro-batch, activity by activity; `reducer` is null on one GPU.
   struct Turn {
-    bool first = true, last = true;  // of the step
+    bool first = true;     // of the step
+    bool reduces = true;   // the reducer takes its gradients
+    bool adds_up = false;  // its gradients are added to those already there
   };
-  void write_micro_batch(Turn turn, Reducer* reducer);
+  // One micro-batch, activity by activity, after `after` (and what was written before it); `reducer` is null on one
+  // GPU.
+  void write_micro_batch(Turn turn, Reducer* reducer, std::vector<ActivityIndex> after);
   // `count` further micro-batches as one activity per stream, category and parameter. Host and device advance
   // independently, as they do in a long run of equal micro-batches: whichever is slower sets the pace.
   void write_repeated(std::int64_t count);
@@ -42,7 +45,10 @@ class Layers {
   [[nodiscard]] std::vector<std::string> extrapolated() const { return extrapolated_; }
 
  private:
-  OperatorWork work_of(const models::Operator& op, const models::Operator* before, std::int64_t accumulation);
+  OperatorWork work_of(const models::Operator& op, const models::Operator* before, std::int64_t accumulation,
+                       bool adds_up);
+  void write_forward(Turn turn, Reducer* reducer, std::vector<ActivityIndex>& arriving);
+  void write_backward(Turn turn, Reducer* reducer, std::vector<ActivityIndex>& arriving);
   // A collective over all ranks that waits for `after`, and what comes next waits for.
   ActivityIndex exchange_table(calibrate::CollectiveKind kind, Bytes bytes, ActivityIndex after);
   Work timed(const models::Operator& op, calibrate::Direction direction, std::int64_t accumulation);
@@ -50,6 +56,7 @@ class Layers {
                    double bytes_per_element, double times);
 
   StepWriter& writer_;
+  ActivityIndex last_ = 0;  // on the device
   std::vector<OperatorWork> operators_;
   std::vector<std::string> extrapolated_;  // operators outside the calibrated range
 };

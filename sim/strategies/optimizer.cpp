@@ -74,7 +74,7 @@ double foreach_launches(double tensors, double elements) {
   return std::ceil(std::max(tensors / tensors_per_launch, chunks / chunks_per_launch));
 }
 
-void write_optimizer(StepWriter& writer, const std::vector<ActivityIndex>& gradients) {
+ActivityIndex write_optimizer(StepWriter& writer, const std::vector<ActivityIndex>& gradients) {
   const Training& training = writer.input().scenario.training;
   const ParameterCount count = parameters_of(writer.input().model, writer.input().scenario.plan);
   std::vector<ActivityIndex> waits = gradients;
@@ -86,7 +86,7 @@ void write_optimizer(StepWriter& writer, const std::vector<ActivityIndex>& gradi
   const bool fused = writer.input().stack.at("fused_optimizer").value != 0;
   const Work update =
       foreach_work(writer, training.optimizer + " update", count, optimizer_passes(training.optimizer, fused));
-  writer.work(update, Category::optimizer, waits);
+  return writer.work(update, Category::optimizer, waits);
 }
 
 }  // namespace foretrain::sim::strategies

@@ -23,7 +23,7 @@ struct OptimizerPasses {
 [[nodiscard]] double foreach_launches(double tensors, double elements);
 
 // Writes the update, which waits for `gradients`. With fp16 it is preceded by unscaling, and the host reads the
-// overflow flag before it goes on (torch/amp/grad_scaler.py, GradScaler.step).
-void write_optimizer(StepWriter& writer, const std::vector<ActivityIndex>& gradients);
+// overflow flag before it goes on (torch/amp/grad_scaler.py, GradScaler.step). Returns the update.
+ActivityIndex write_optimizer(StepWriter& writer, const std::vector<ActivityIndex>& gradients);
 
 }  // namespace foretrain::sim::strategies

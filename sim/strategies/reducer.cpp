@@ -1,12 +1,70 @@
 #include "sim/strategies/reducer.h"
 
+#include <algorithm>
 #include <numeric>
 
 #include "base/error.h"
 #include "base/text.h"
-#include "sim/strategies/ddp.h"
+#include "sim/strategies/bucketed.h"
+#include "sim/strategies/compression.h"
+#include "sim/strategies/horovod.h"
+#include "sim/strategies/local_sgd.h"
+#include "sim/strategies/parameter_server.h"
 
 namespace foretrain::sim::strategies {
+namespace {
+
+using Pointer = std::unique_ptr<Reducer>;
+
+Pointer mirrored(StepWriter& writer) {
+  if (writer.input().cluster.nodes > 1) {
+    throw Error("MirroredStrategy works inside one node, and the job has " +
+                    std::to_string(writer.input().cluster.nodes),
+                "/stack/reducer", "use multi_worker_mirrored over several nodes");
+  }
+  return std::make_unique<BucketedReducer>(writer, tensorflow_limits(writer.input().stack));
+}
+
+struct KnownReducer {
+  const char* name;
+  Pointer (*make)(StepWriter& writer);
+  bool compresses = true;            // takes any compression of gradients
+  bool updates_every_micro_batch = false;
+};
+
+Pointer parameter_servers(StepWriter& writer) { return std::make_unique<ParameterServerReducer>(writer); }
+
+const std::vector<KnownReducer>& known_reducers() {
+  static const std::vector<KnownReducer> known = {
+      {"ddp",
+       [](StepWriter& writer) -> Pointer {
+         return std::make_unique<BucketedReducer>(writer, ddp_limits(writer.input().stack));
+       }},
+      {"horovod", [](StepWriter& writer) -> Pointer { return std::make_unique<HorovodReducer>(writer); }},
+      {"mirrored", mirrored},
+      {"multi_worker_mirrored",
+       [](StepWriter& writer) -> Pointer {
+         return std::make_unique<BucketedReducer>(writer, tensorflow_limits(writer.input().stack));
+       }},
+      {"parameter_server", parameter_servers, false},
+      {"kvstore", parameter_servers, false},
+      {"local_sgd", [](StepWriter& writer) -> Pointer { return std::make_unique<LocalSgdReducer>(writer); }, false,
+       true},
+  };
+  return known;
+}
+
+const KnownReducer& known_reducer(const StackChoice& choice, const calibrate::Stack& stack) {
+  const std::string& name = chosen_reducer(choice, stack);
+  const auto found = std::find_if(known_reducers().begin(), known_reducers().end(),
+                                  [&](const KnownReducer& known) { return known.name == name; });
+  if (found != known_reducers().end()) return *found;
+  throw Error("unknown way of sharing gradients " + quoted(name) +
+                  (choice.reducer.empty() ? " of stack " + quoted(stack.name) : ""),
+              "/stack/reducer", name_hint(name, reducer_names()));
+}
+
+}  // namespace
 
 std::vector<ActivityIndex> Reducer::before_forward(std::size_t /*index*/) { return {}; }
 
@@ -16,12 +74,32 @@ std::vector<Communicator> everyone(int ranks) {
   return {{"data", {all}}};
 }
 
+const std::string& chosen_reducer(const StackChoice& choice, const calibrate::Stack& stack) {
+  return choice.reducer.empty() ? stack.reducer : choice.reducer;
+}
+
+std::vector<std::string> reducer_names() {
+  std::vector<std::string> names;
+  for (const KnownReducer& known : known_reducers()) names.emplace_back(known.name);
+  return names;
+}
+
+void require_known_reducer(const StackChoice& choice, const calibrate::Stack& stack) {
+  require_known_compression(choice.compression);
+  const KnownReducer& reducer = known_reducer(choice, stack);
+  if (reducer.compresses || choice.compression == "none") return;
+  throw Error(std::string("reducer ") + reducer.name + " has no gradients to compress by " + choice.compression,
+              "/stack/compression", "set stack.compression to \"none\"");
+}
+
+bool updates_every_micro_batch(const StackChoice& choice, const calibrate::Stack& stack) {
+  return known_reducer(choice, stack).updates_every_micro_batch;
+}
+
 std::unique_ptr<Reducer> make_reducer(StepWriter& writer) {
-  const calibrate::Stack& stack = writer.input().stack;
-  if (stack.reducer == "ddp") return std::make_unique<DdpReducer>(writer);
-  throw Error("stack " + quoted(stack.name) + " reduces gradients by " + quoted(stack.reducer) +
-                  ", which is not supported yet by this version",
-              "/stack/name", "use a stack whose reducer is \"ddp\", such as pytorch-ddp");
+  const StackChoice& choice = writer.input().scenario.stack;
+  require_known_reducer(choice, writer.input().stack);
+  return known_reducer(choice, writer.input().stack).make(writer);
 }
 
 }  // namespace foretrain::sim::strategies

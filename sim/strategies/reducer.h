@@ -1,11 +1,12 @@
 // Reducer: what a stack does with gradients between backward and the optimizer.
 //
-// compose calls it while it writes the micro-batches; one file per reducer, and make_reducer knows their names.
+// compose calls it while it writes the micro-batches; one file per reducer, and reducer.cpp knows their names.
 // Nobody else does. What a reducer does not override is what plain data parallelism does.
 #pragma once
 
 #include <cstddef>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "sim/placement.h"
@@ -20,12 +21,19 @@ class Reducer {
   [[nodiscard]] virtual std::vector<Communicator> communicators() const = 0;
   // What the forward pass of operator `index` waits for in the first micro-batch (parameters on their way).
   [[nodiscard]] virtual std::vector<ActivityIndex> before_forward(std::size_t index);
-  // Right after operator `index` (in forward order) wrote its backward activity `gradients_done`.
+  // In every micro-batch that is reduced: between forward and backward, and right after operator `index` (in forward
+  // order) wrote its backward activity `gradients_done`.
+  virtual void before_backward() {}
   virtual void after_backward(std::size_t index, ActivityIndex gradients_done) = 0;
-  // After the whole backward pass; returns what the optimizer waits for.
+  // After the whole backward pass of a micro-batch that is reduced; returns what the optimizer, or the next
+  // micro-batch, waits for. The next backward pass starts anew.
   [[nodiscard]] virtual std::vector<ActivityIndex> finish() = 0;
+  // After the last update of the step, which ends with `updated`.
+  virtual void after_last_update(ActivityIndex /*updated*/) {}
   // Whether every rank updates all parameters itself (parameter servers do it for their workers).
   [[nodiscard]] virtual bool updates_parameters() const { return true; }
+  // Whether every micro-batch is reduced, instead of the last one alone.
+  [[nodiscard]] virtual bool reduces_every_micro_batch() const { return false; }
 
  protected:
   Reducer() = default;
@@ -36,7 +44,15 @@ class Reducer {
 // One communicator named "data" over all `ranks`.
 [[nodiscard]] std::vector<Communicator> everyone(int ranks);
 
-// The stack's reducer for a job of several data-parallel ranks. Throws Error for one that is not known.
+// The scenario's reducer, or else its stack's.
+[[nodiscard]] const std::string& chosen_reducer(const StackChoice& choice, const calibrate::Stack& stack);
+[[nodiscard]] std::vector<std::string> reducer_names();
+// Throws Error when reducer or compression are not known, or do not go together.
+void require_known_reducer(const StackChoice& choice, const calibrate::Stack& stack);
+// Whether every micro-batch is followed by an update of its own (on any number of GPUs).
+[[nodiscard]] bool updates_every_micro_batch(const StackChoice& choice, const calibrate::Stack& stack);
+
+// The chosen reducer for a job of several data-parallel ranks; throws as require_known_reducer.
 [[nodiscard]] std::unique_ptr<Reducer> make_reducer(StepWriter& writer);
 
 }  // namespace foretrain::sim::strategies

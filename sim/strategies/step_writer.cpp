@@ -33,43 +33,68 @@ double StepWriter::stack(const std::string& key) const {
   return found == input_.stack.values.end() ? 0.0 : found->second.value;
 }
 
-Duration StepWriter::host_time(const std::string& key, double count) {
+ParameterId StepWriter::stack_parameter(const std::string& key) {
   const calibrate::StackValue& entry = input_.stack.at(key);
-  const ParameterId id =
-      parameters_.add({fmt::format("{} ({})", in_words(key), input_.stack.name), entry.relative_spread,
-                       entry.provenance, entry.source, entry.value, entry.unit});
-  return {Seconds(entry.value * count * input_.cluster.device->host_factor), id};
+  return parameters_.add({fmt::format("{} ({})", in_words(key), input_.stack.name), entry.relative_spread,
+                          entry.provenance, entry.source, entry.value, entry.unit});
 }
+
+Duration StepWriter::host_time(const std::string& key, double count) {
+  return stack_time(key, Seconds(input_.stack.at(key).value * count * input_.cluster.device->host_factor));
+}
+
+Duration StepWriter::stack_time(const std::string& key, Seconds time) { return {time, stack_parameter(key)}; }
 
 Duration StepWriter::anchored(Duration duration) const {
   return {duration.time * input_.compute_scale, input_.compute_parameter ? anchor_ : duration.parameter};
 }
 
 ActivityIndex StepWriter::work(const Work& work, Category category, const std::vector<ActivityIndex>& device_waits) {
+  return this->work(work, category, device_waits, main_lane());
+}
+
+ActivityIndex StepWriter::work(const Work& work, Category category, const std::vector<ActivityIndex>& device_waits,
+                               Lane lane) {
   std::vector<ActivityIndex> waits = device_waits;
-  if (work.host.time.value > 0) waits.push_back(host_work(work.name, work.host));
-  return program_.add_timed(compute_, category, program_.add_label(work.name), work.device, waits);
+  if (work.host.time.value > 0) waits.push_back(host_work(work.name, work.host, {}, lane.host));
+  return program_.add_timed(lane.device, category, program_.add_label(work.name), work.device, waits);
 }
 
 ActivityIndex StepWriter::host_work(const std::string& name, Duration duration,
                                     const std::vector<ActivityIndex>& waits) {
-  return program_.add_timed(host_, Category::launch, program_.add_label(name), duration, waits);
+  return host_work(name, duration, waits, host_);
+}
+
+ActivityIndex StepWriter::host_work(const std::string& name, Duration duration,
+                                    const std::vector<ActivityIndex>& waits, std::uint16_t stream) {
+  const ActivityIndex index = program_.add_timed(stream, Category::launch, program_.add_label(name), duration, waits);
+  if (stream == host_) last_host_work_ = index;
+  return index;
+}
+
+void StepWriter::add_term(Term term) {
+  const auto [known, added] =
+      term_index_.try_emplace(term.group + '\n' + term.name + '\n' + term.formula, terms_.size());
+  if (added) {
+    terms_.push_back(std::move(term));
+  } else {
+    terms_[known->second].seconds += term.seconds;
+  }
 }
 
 void StepWriter::explain(const std::string& name, const std::string& group, const calibrate::OperatorTime& time,
                          double times) {
   if (!input_.want_terms) return;
   const Duration duration = anchored(time);
-  terms_.push_back({name, group, duration.time.value * times, time.formula, to_string(time.provenance),
-                    parameters_.at(time.duration.parameter).source});
+  add_term({name, group, duration.time.value * times, time.formula, to_string(time.provenance),
+            parameters_.at(time.duration.parameter).source});
 }
 
 void StepWriter::explain(const std::string& name, const std::string& group, Duration duration,
                          const std::string& formula, double times) {
   if (!input_.want_terms || duration.time.value <= 0) return;
   const Parameter& parameter = parameters_.at(duration.parameter);
-  terms_.push_back(
-      {name, group, duration.time.value * times, formula, to_string(parameter.provenance), parameter.source});
+  add_term({name, group, duration.time.value * times, formula, to_string(parameter.provenance), parameter.source});
 }
 
 }  // namespace foretrain::sim::strategies

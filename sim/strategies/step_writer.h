@@ -5,7 +5,9 @@
 // launched it: work() writes both activities.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,6 +22,11 @@ struct Work {
   std::string name;
   Duration device;
   Duration host;
+};
+
+// The streams that device work and its launches go to.
+struct Lane {
+  std::uint16_t host = 0, device = 0;
 };
 
 class StepWriter {
@@ -39,16 +46,24 @@ class StepWriter {
   [[nodiscard]] double stack(const std::string& key) const;
   // `count` times the stack's host time `key`, on this device's host.
   [[nodiscard]] Duration host_time(const std::string& key, double count);
+  // `time`, which the stack's value `key` decides whatever the host (waits and messages).
+  [[nodiscard]] Duration stack_time(const std::string& key, Seconds time);
   // Both are part of what a measured step anchors.
   [[nodiscard]] Duration anchored(Duration duration) const;
   [[nodiscard]] Duration anchored(const calibrate::OperatorTime& time) const { return anchored(time.duration); }
 
   // Writes launches and device work and returns the latter; `device_waits` are what it waits for besides its launch.
   ActivityIndex work(const Work& work, Category category, const std::vector<ActivityIndex>& device_waits = {});
+  ActivityIndex work(const Work& work, Category category, const std::vector<ActivityIndex>& device_waits, Lane lane);
   // Host work alone.
   ActivityIndex host_work(const std::string& name, Duration duration, const std::vector<ActivityIndex>& waits = {});
+  ActivityIndex host_work(const std::string& name, Duration duration, const std::vector<ActivityIndex>& waits,
+                          std::uint16_t stream);
+  // Where the layers' work goes, and what was written last on its host.
+  [[nodiscard]] Lane main_lane() const { return {host_, compute_}; }
+  [[nodiscard]] ActivityIndex last_host_work() const { return last_host_work_; }
 
-  // A term of `explain`; `times` is how often it happens in the step.
+  // A term of `explain`; `times` is how often it happens in the step. Terms alike in name, group and formula add up.
   void explain(const std::string& name, const std::string& group, const calibrate::OperatorTime& time, double times);
   void explain(const std::string& name, const std::string& group, Duration duration, const std::string& formula,
                double times);
@@ -61,7 +76,12 @@ class StepWriter {
   ParameterId anchor_;
   Program program_;
   std::uint16_t host_, compute_, communication_, input_stream_;
+  ActivityIndex last_host_work_ = 0;
+  void add_term(Term term);
+  [[nodiscard]] ParameterId stack_parameter(const std::string& key);
+
   std::vector<Term> terms_;
+  std::map<std::string, std::size_t> term_index_;
 };
 
 }  // namespace foretrain::sim::strategies

@@ -6,69 +6,11 @@
 
 #include "base/error.h"
 #include "base/statistics.h"
-#include "sim/collectives.h"
-#include "sim/engine/replay.h"
-#include "sim/fold.h"
 #include "tests/catch.h"
-#include "tests/sim/studies/scenarios.h"
+#include "tests/sim/strategies/step.h"
 
 namespace foretrain::sim::strategies {
 namespace {
-
-// `layers` square products of 2048 rows, each with its weights.
-models::Model square_products(int layers) {
-  models::Model model;
-  for (int i = 0; i < layers; ++i) {
-    models::Operator op;
-    op.name = "dense" + std::to_string(i);
-    op.kind = models::OperatorKind::gemm;
-    op.shape = models::GemmShape{1, 2048, 2048, 2048};
-    op.parameters = {{op.name + ".weight", {2048, 2048}}};
-    op.saved_elements = op.output_elements = 2048.0 * 2048.0;
-    op.needs_input_gradient = i > 0;
-    model.layers.push_back({op.name, {op}});
-  }
-  return model;
-}
-
-// Composes and replays a step of `layers` square products on `gpus` GPUs of an eight-GPU A100 machine.
-struct Step {
-  Scenario scenario = studies::scenario("", "Standard_ND96amsr_A100_v4", 1, 1, models::Precision::fp32);
-  calibrate::Stack stack = studies::catalogue().stack("pytorch-ddp");
-  models::Model model = square_products(4);
-  std::int64_t explicit_micro_batches = 4;
-  ParameterTable parameters;
-  Program program;
-
-  explicit Step(int gpus = 1) { scenario.cluster.gpus = gpus; }
-
-  Composed composed() {
-    cluster_ = resolve_cluster(scenario.cluster, studies::catalogue());
-    ComposeInput input{scenario, cluster_, model, stack};
-    input.explicit_micro_batches = explicit_micro_batches;
-    return compose(input, parameters);
-  }
-  Timeline replayed() {
-    Composed result = composed();
-    const Topology topology(cluster_, parameters);
-    const CollectiveCosts costs(cluster_, topology, studies::catalogue(), parameters);
-    job = fold(std::move(result.programs), result.placement, topology);
-    program = job.programs.front();
-    return engine::replay(job, costs);
-  }
-  double sum_of(StreamKind kind) const {
-    double seconds = 0;
-    for (const Activity& activity : program.activities) {
-      if (program.streams[activity.stream].kind == kind && !activity.is_collective)
-        seconds += activity.duration.time.value;
-    }
-    return seconds;
-  }
-  Job job;
-
- private:
-  Cluster cluster_;
-};
 
 TEST_CASE("a compute-bound step is its kernels, after the first launch") {
   Step step;

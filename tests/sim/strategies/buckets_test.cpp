@@ -1,7 +1,8 @@
-#include "sim/strategies/ddp.h"
+#include "sim/strategies/buckets.h"
 
-#include "base/error.h"
-#include "sim/strategies/optimizer.h"
+#include <algorithm>
+#include <cmath>
+
 #include "tests/catch.h"
 
 namespace foretrain::sim::strategies {
@@ -17,9 +18,9 @@ TEST_CASE("the first bucket closes at 1 MiB, later ones at 25 MiB") {
                                                 {filling(10), 2},  {filling(10), 1},  {filling(3), 0}};
   const std::vector<Bucket> buckets = assign_buckets(gradients, mebibytes(1), mebibytes(25));
   REQUIRE(buckets.size() == 3);
-  CHECK(buckets[0].tensors == 2);
+  CHECK(buckets[0].tensors.size() == 2);
   CHECK(buckets[0].ready_after == 4);
-  CHECK(buckets[1].tensors == 3);  // 20 MiB are not enough, 30 MiB are
+  CHECK(buckets[1].tensors.size() == 3);  // 20 MiB are not enough, 30 MiB are
   CHECK(buckets[1].elements == filling(30));
   CHECK(buckets[1].ready_after == 1);
   CHECK(buckets[2].elements == filling(3));  // what is left
@@ -47,7 +48,7 @@ TEST_CASE("no gradient is lost and none is reduced twice") {
   std::size_t tensors = 0;
   for (const Bucket& bucket : assign_buckets(gradients, Bytes(50e3), Bytes(400e3))) {
     reduced += bucket.elements;
-    tensors += bucket.tensors;
+    tensors += bucket.tensors.size();
   }
   CHECK(reduced == all);
   CHECK(tensors == 60);
@@ -68,20 +69,25 @@ TEST_CASE("gradients become ready in reverse order, a tied embedding comes last"
   CHECK(order[2].made_by == 0);
 }
 
-TEST_CASE("optimizer passes are those of the formulas") {
-  CHECK(optimizer_passes("adam", true).words == 7);  // reads g, p, m, v; writes p, m, v
-  CHECK(optimizer_passes("sgd", true).words == 5);   // reads g, p, m; writes p, m
-  CHECK(optimizer_passes("adamw", false).words - optimizer_passes("adam", false).words == 2);  // p = p · (1 - decay)
-  for (const char* name : {"sgd", "adam", "adamw", "lamb"}) {
-    CHECK(optimizer_passes(name, true).words < optimizer_passes(name, false).words);
+TEST_CASE("the bytes put off follow the share that does not overlap, everywhere") {
+  std::vector<double> bytes;
+  for (int i = 0; i < 40; ++i) bytes.push_back(10.0 + i * 7 % 13);
+  for (const double overlap : {0.2, 0.5, 0.78, 0.9}) {
+    const std::vector<bool> waits = put_off(bytes, overlap);
+    double so_far = 0, waiting = 0;
+    for (std::size_t i = 0; i < bytes.size(); ++i) {
+      so_far += bytes[i];
+      if (waits[i]) waiting += bytes[i];
+      CHECK(std::abs(waiting - (1 - overlap) * so_far) <= *std::max_element(bytes.begin(), bytes.end()) / 2 + 1e-9);
+    }
   }
-  CHECK_THROWS_AS(optimizer_passes("adamm", true), Error);
 }
 
-TEST_CASE("foreach launches follow tensors or chunks, whichever are more") {
-  CHECK(foreach_launches(1, 1000) == 1);
-  CHECK(foreach_launches(161, 25.6e6) == 5);  // 161 / 36 = 4.5; 391 chunks / 320 = 1.2
-  CHECK(foreach_launches(10, 340e6) == 17);   // 5188 chunks / 320 = 16.2
+TEST_CASE("all overlaps or nothing does") {
+  const std::vector<double> bytes = {3, 100, 7, 7};
+  CHECK(put_off(bytes, 1) == std::vector<bool>{false, false, false, false});
+  CHECK(put_off(bytes, 0) == std::vector<bool>{true, true, true, true});
+  CHECK(put_off({4, 4, 4, 4}, 0.5) == std::vector<bool>{false, true, false, true});
 }
 
 }  // namespace
