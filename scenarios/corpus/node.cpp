@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <regex>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -55,6 +56,17 @@ MachineFact machine_of(const Texts& texts, const calibrate::Device& device, cons
   return *usual;
 }
 
+// "8/node", "4 GPUs per node", "4x V100 per node": what the row itself says of its nodes; 0 = nothing.
+std::int64_t stated_gpus_per_node(const Texts& texts) {
+  static const std::regex count(R"((^|[^0-9A-Za-z.])([1-9][0-9]?) ?(x ?)?([A-Z0-9-]+ ?)?(GPUs? ?)?(/|per) ?node)",
+                                std::regex::ECMAScript | std::regex::icase);
+  for (const char* column : {"intra_node", "gpu", "inter_node"}) {
+    std::smatch match;
+    if (std::regex_search(texts.at(column), match, count)) return std::stoll(match[2]);
+  }
+  return 0;
+}
+
 // Sockets over an InfiniBand card are TCP; a network that is Ethernet anyway stays what the catalogue says it is.
 std::string network_of(const std::string& said, const std::string& own) {
   if (said.empty()) return own;
@@ -96,7 +108,11 @@ Node node_of(const MachineFact& fact, const calibrate::Device& device, const Cat
 
 Node find_node(const Texts& texts, std::int64_t most_gpus, const Catalogue& catalogue, const CorpusTables& tables) {
   const calibrate::Device& device = catalogue.device(texts.at("device"));
-  const MachineFact fact = machine_of(texts, device, catalogue, tables);
+  MachineFact fact = machine_of(texts, device, catalogue, tables);
+  if (const std::int64_t stated = stated_gpus_per_node(texts); stated > 0) {
+    fact.gpus_per_node = stated;
+    fact.gpus_per_node_at_most = 0;
+  }
   Node node = node_of(fact, device, catalogue);
   const NetworkWords words = read_network(texts.at("inter_node"), tables);
   std::string own = fact.machine.empty() ? "" : catalogue.machine(fact.machine).network;

@@ -255,6 +255,7 @@ TEST_CASE("input is limited where images are decoded on CPUs") {
   CHECK(input("F1575").samples_per_s_per_node == 1030.0);  // one process of MXNet
   CHECK(input("F1036").samples_per_s_per_vcpu == 62.0);    // AlexNet on p2.16xlarge
   CHECK(input("F1386").samples_per_s_per_vcpu == 80.0);    // EfficientNet on DGX A100
+  CHECK(input("F1070").samples_per_s_per_vcpu == 62.0);
   for (const char* id : {"F1562", "F1049", "F1505", "F0373"}) {
     INFO(id);
     CHECK_FALSE(input(id).samples_per_s_per_node);

@@ -114,6 +114,16 @@ TEST_CASE("a machine of the catalogue that a row names is that machine") {
   CHECK(truth_family("F1036").anchor.scenario.cluster.machine == "p2.16xlarge");
 }
 
+TEST_CASE("a row's own words about its nodes' GPUs come before the machine's") {
+  const auto nodes = [](const char* words) { return family_of({{"intra_node", words}}).anchor.scenario.cluster; };
+  CHECK(nodes("NVLink, 4 GPUs per node").gpus_per_node == 4);
+  CHECK(nodes("4x A100 per node").gpus_per_node == 4);
+  CHECK(nodes("4/node").gpus_per_node == 4);
+  CHECK_FALSE(nodes("8 GPUs/node").gpus_per_node);  // as a DGX A100 has
+  CHECK_FALSE(nodes("A100/node").gpus_per_node);
+  CHECK(family_of({{"intra_node", "4 GPUs per node"}, {"gpus", "1 2 8"}}).kind == "InfiniBand or RoCE");
+}
+
 TEST_CASE("servers of PCIe boards hold up to ten where no network is stated, and need one beyond") {
   const Columns server = {{"gpu", "A30"}, {"intra_node", "PCIe"}, {"inter_node", ""}};
   const auto on = [&](const char* gpus) {
