@@ -26,7 +26,7 @@ constexpr const char* common_group = "Every command";
 
 // Numbers are taken as text and checked here: CLI11's own messages name neither range nor remedy.
 struct Texts {
-  std::string replays, seed, top, colour = "auto";
+  std::string replays, seed, top, workers, colour = "auto";
   bool no_fold = false;
 };
 
@@ -134,10 +134,23 @@ void add_require(CLI::App& app, Arguments& arguments) {
       ->type_name("TEST")->allow_extra_args(false)->group(change_group);
 }
 
+void add_validation(CLI::App& app, const CommandHelp& help, Arguments& arguments, Texts& texts) {
+  app.add_option(help.subject, arguments.files, help.subject_doc)->type_name("");
+  app.add_option("--gate", arguments.gate, "Exit 3 unless the scores clear every bar of this file")
+      ->type_name("F")->group(change_group);
+  app.add_option("--workers", texts.workers, "Processes (one per core); the result is the same")
+      ->type_name("N")->group(simulation_group);
+  app.add_option("--save-track-record", arguments.track_record, "Write what answers may quote of these scores")
+      ->type_name("F")->group(outputs_group);
+}
+
 CLI::App* add_command(CLI::App& app, const CommandHelp& help, Arguments& arguments, Texts& texts) {
   CLI::App* command = app.add_subcommand(help.name, help.summary);
   command->allow_extras();
-  if (!help.subject.empty()) {
+  const bool validates = help.name == "validate";
+  if (validates) {
+    add_validation(*command, help, arguments, texts);
+  } else if (!help.subject.empty()) {
     command->add_option(help.subject, arguments.subject, help.subject_doc)->type_name("");
   }
   const bool simulates = help.name == "predict" || help.name == "decide" || help.name == "explain";
@@ -145,12 +158,12 @@ CLI::App* add_command(CLI::App& app, const CommandHelp& help, Arguments& argumen
     add_question(*command, arguments, help.name == "decide");
     add_simulation(*command, texts);
   }
-  if (help.name == "predict" || help.name == "decide") add_require(*command, arguments);
+  if (help.name == "predict" || help.name == "decide" || validates) add_require(*command, arguments);
   if (help.name == "explain") {
     command->add_option("--top", texts.top, "Print the N longest terms (20); 0 prints all")
         ->type_name("N")->group(outputs_group);
   }
-  if (simulates || help.name == "list") add_outputs(*command, arguments);
+  if (simulates || validates || help.name == "list") add_outputs(*command, arguments);
   add_common(*command, arguments, texts);
   return command;
 }
@@ -221,12 +234,14 @@ void take_numbers(const Texts& texts, Arguments& arguments) {
   if (!texts.seed.empty()) {
     arguments.seed = whole_number<std::uint64_t>(texts.seed, "--seed", 0, std::numeric_limits<std::uint64_t>::max());
   }
+  constexpr unsigned most_workers = 1024;
+  if (!texts.workers.empty()) arguments.workers = whole_number(texts.workers, "--workers", 1U, most_workers);
   if (!texts.top.empty()) arguments.top = whole_number<std::size_t>(texts.top, "--top", 0, 1000000);
 }
 
 // An empty name comes from an unset variable of a script: the result would vanish unseen.
 void refuse_empty_paths(const CLI::App& command) {
-  for (const char* name : {"--json", "--csv", "--md", "--save"}) {
+  for (const char* name : {"--json", "--csv", "--md", "--save", "--save-track-record", "--gate"}) {
     const CLI::Option* option = command.get_option_no_throw(name);
     if (option == nullptr || option->count() == 0 || !option->results().front().empty()) continue;
     throw Error("an empty file name cannot be written", name, "give a path, or - for stdout");

@@ -12,6 +12,7 @@ namespace foretrain::cli {
 ExitCode predict(const Arguments& arguments);
 ExitCode decide(const Arguments& arguments);
 ExitCode explain(const Arguments& arguments);
+ExitCode validate(const Arguments& arguments);
 ExitCode list(const Arguments& arguments);
 ExitCode schema(const Arguments& arguments);
 ExitCode init(const Arguments& arguments);

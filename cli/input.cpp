@@ -128,7 +128,7 @@ reports::Head head_of(const Arguments& arguments, const Input& input, const cali
   head.seed = arguments.seed;
   if (catalogue.data().overlay().empty()) return head;
   const std::vector<EmbeddedFile>& built_in = embedded_files();
-  for (const char* kind : {"devices", "machines", "networks", "stacks", "collectives", "zoo"}) {
+  for (const char* kind : {"devices", "machines", "networks", "stacks", "collectives", "zoo", "corpus"}) {
     for (const DataFile& file : catalogue.data().files(kind)) {
       const bool is_built_in = std::any_of(built_in.begin(), built_in.end(), [&](const EmbeddedFile& one) {
         return one.kind == kind && one.name == file.name && one.text == file.text;

@@ -23,10 +23,20 @@ struct Target {
 std::vector<Target> targets(const Arguments& arguments) {
   std::vector<Target> wanted;
   for (const Target& target : {Target{"--json", arguments.json}, Target{"--csv", arguments.csv},
-                               Target{"--md", arguments.markdown}, Target{"--save", arguments.save}}) {
+                               Target{"--md", arguments.markdown}, Target{"--save", arguments.save},
+                               Target{"--save-track-record", arguments.track_record}}) {
     if (!target.path.empty()) wanted.push_back(target);
   }
   return wanted;
+}
+
+// Files that the command reads.
+std::vector<std::string> inputs(const Arguments& arguments) {
+  std::vector<std::string> paths = arguments.files;
+  for (const std::string& path : {arguments.subject, arguments.gate}) {
+    if (!path.empty()) paths.push_back(path);
+  }
+  return paths;
 }
 
 bool same_place(const std::string& a, const std::string& b) {
@@ -59,9 +69,9 @@ void check_outputs(const Arguments& arguments) {
                               one.path == "-" ? "stdout" : quoted(one.path)),
                   one.option, "give one of them another path");
     }
-    const bool overwrites = one.path != "-" && !arguments.subject.empty() && same_place(one.path, arguments.subject);
-    if (overwrites && !is_device(one.path)) {
-      throw Error(fmt::format("{} would overwrite the scenario {}", one.option, quoted(one.path)), one.option);
+    for (const std::string& input : inputs(arguments)) {
+      if (one.path == "-" || !same_place(one.path, input) || is_device(one.path)) continue;
+      throw Error(fmt::format("{} would overwrite the input {}", one.option, quoted(one.path)), one.option);
     }
     check_writable(one.path);
   }

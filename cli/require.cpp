@@ -15,8 +15,6 @@ namespace foretrain::cli {
 
 namespace {
 
-constexpr const char* option = "--require";
-
 struct Requirement {
   std::string text, key, comparison, bound;
 };
@@ -27,15 +25,15 @@ std::string trimmed(std::string_view text) {
   return std::string(text.substr(first, text.find_last_not_of(' ') - first + 1));
 }
 
-Requirement parse(const std::string& text) {
+Requirement parse(const std::string& text, const std::string& source) {
   const std::size_t at = text.find_first_of("<>=");
   const std::string hint = "write it as 'speedup.value>=3.5' (>=, <=, >, < or ==)";
-  if (at == std::string::npos) throw Error(quoted(text) + " compares nothing", option, hint);
+  if (at == std::string::npos) throw Error(quoted(text) + " compares nothing", source, hint);
   const bool two_letters = at + 1 < text.size() && text[at + 1] == '=';
   const std::string comparison = text.substr(at, two_letters ? 2 : 1);
   const Requirement result{text, trimmed(text.substr(0, at)), comparison, trimmed(text.substr(at + comparison.size()))};
   if (comparison == "=" || result.key.empty() || result.bound.empty()) {
-    throw Error(quoted(text) + " is no comparison", option, hint);
+    throw Error(quoted(text) + " is no comparison", source, hint);
   }
   return result;
 }
@@ -81,11 +79,11 @@ void collect_leaves(const Json& json, const std::string& prefix, std::vector<std
   }
 }
 
-const Json& value_of(const Requirement& requirement, const Json& result) {
+const Json& value_of(const Requirement& requirement, const Json& result, const std::string& source) {
   const Json* found = find(result, requirement.key);
   if (found == nullptr && result.contains("prediction")) found = find(result["prediction"], requirement.key);
   if (found != nullptr && found->is_object() && found->contains("value")) {
-    throw Error(fmt::format("{} is a quantity, not a number", quoted(requirement.key)), option,
+    throw Error(fmt::format("{} is a quantity, not a number", quoted(requirement.key)), source,
                 fmt::format("write {0}.value, {0}.low or {0}.high", printable(requirement.key)));
   }
   if (found != nullptr && !found->is_structured()) return *found;
@@ -93,14 +91,14 @@ const Json& value_of(const Requirement& requirement, const Json& result) {
   if (result.contains("prediction")) collect_leaves(result["prediction"], "", keys);
   collect_leaves(result, "", keys);
   const auto near = nearest(requirement.key, keys);
-  throw Error(fmt::format("the result has no value {}", quoted(requirement.key)), option,
+  throw Error(fmt::format("the result has no value {}", quoted(requirement.key)), source,
               near ? fmt::format("did you mean {}?", *near) : "--json - shows every key");
 }
 
-bool holds(const Requirement& requirement, const Json& value) {
+bool holds(const Requirement& requirement, const Json& value, const std::string& source) {
   const std::optional<double> bound = number_from(requirement.bound);
   if (value.is_number()) {
-    if (!bound) throw Error(quoted(requirement.bound) + " is no number", option, requirement.text);
+    if (!bound) throw Error(quoted(requirement.bound) + " is no number", source, requirement.text);
     const double is = value.get<double>();
     if (requirement.comparison == ">=") return is >= *bound;
     if (requirement.comparison == "<=") return is <= *bound;
@@ -109,7 +107,7 @@ bool holds(const Requirement& requirement, const Json& value) {
     return is == *bound;
   }
   if (requirement.comparison != "==") {
-    throw Error(fmt::format("{} is not a number: only == compares it", quoted(requirement.key)), option);
+    throw Error(fmt::format("{} is not a number: only == compares it", quoted(requirement.key)), source);
   }
   if (value.is_boolean()) return requirement.bound == (value.get<bool>() ? "true" : "false");
   return requirement.bound == value.get<std::string>();
@@ -118,18 +116,19 @@ bool holds(const Requirement& requirement, const Json& value) {
 }  // namespace
 
 void check_requirements(const std::vector<std::string>& requirements) {
-  for (const std::string& text : requirements) static_cast<void>(parse(text));
+  for (const std::string& text : requirements) static_cast<void>(parse(text, "--require"));
 }
 
-std::vector<std::string> unmet_requirements(const std::vector<std::string>& requirements, const Json& result) {
+std::vector<std::string> unmet_requirements(const std::vector<std::string>& requirements, const Json& result,
+                                            const std::string& source) {
   std::vector<std::string> unmet;
   for (const std::string& text : requirements) {
-    const Requirement requirement = parse(text);
-    const Json& value = value_of(requirement, result);
+    const Requirement requirement = parse(text, source);
+    const Json& value = value_of(requirement, result, source);
     if (value.is_null()) {
       unmet.push_back(fmt::format("{} is unknown, required {} {}", printable(requirement.key), requirement.comparison,
                                   printable(requirement.bound)));
-    } else if (!holds(requirement, value)) {
+    } else if (!holds(requirement, value, source)) {
       const std::string is = value.is_string() ? quoted(value.get<std::string>()) : value.dump();
       unmet.push_back(fmt::format("{} is {}, required {} {}", printable(requirement.key), is, requirement.comparison,
                                   printable(requirement.bound)));

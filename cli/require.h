@@ -14,9 +14,10 @@ namespace foretrain::cli {
 
 // What is not met, one sentence each ("speedup.value is 3.1, required >= 3.5"); empty when all hold. A value
 // that is not known meets nothing. Throws Error for text that is no requirement and for unknown keys (the
-// nearest is suggested).
+// nearest is suggested); `source` names where the requirements are from.
 [[nodiscard]] std::vector<std::string> unmet_requirements(const std::vector<std::string>& requirements,
-                                                          const Json& result);
+                                                          const Json& result,
+                                                          const std::string& source = "--require");
 
 // Throws what the above would throw without a result: for checks before long work.
 void check_requirements(const std::vector<std::string>& requirements);

@@ -13,9 +13,9 @@ ExitCode run(int argc, const char* const* argv) {
     return ExitCode::done;
   }
   using Command = ExitCode (*)(const Arguments&);
-  const std::map<std::string, Command> commands = {{"", welcome},         {"predict", predict}, {"decide", decide},
-                                                   {"explain", explain}, {"list", list},       {"init", init},
-                                                   {"schema", schema}};
+  const std::map<std::string, Command> commands = {{"", welcome},         {"predict", predict},   {"decide", decide},
+                                                   {"explain", explain}, {"validate", validate}, {"list", list},
+                                                   {"init", init},       {"schema", schema}};
   return commands.at(line.arguments.command)(line.arguments);
 }
 

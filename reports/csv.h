@@ -15,4 +15,7 @@ namespace foretrain::reports {
 // One line per option, the base first; units in the column names.
 [[nodiscard]] std::string csv(const DecideResult& result);
 
+// One line per point, with its baselines; then one per declined family, with the reason.
+[[nodiscard]] std::string csv(const ValidateResult& result);
+
 }  // namespace foretrain::reports

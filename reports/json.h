@@ -24,6 +24,15 @@ using ScenarioWriter = std::function<Json(const sim::Scenario&)>;
 // `verdict`, `answer`, `recommended`, `reasons`, `change_first`, `base`, `alternatives[]`.
 [[nodiscard]] Json result_json(const DecideResult& result, const ScenarioWriter& scenario);
 
+// `rows[]`, one per predicted point and one per declined family, `groups[]`, `kinds[]` and `overall`; what is not
+// known is null.
+[[nodiscard]] Json result_json(const ValidateResult& result);
+
+// The scores alone, groups and kinds by name: what the dotted keys of a gate name ("groups.azure.mape").
+[[nodiscard]] Json scores_by_name_json(const sim::Validation& validation);
+// What answers quote of their own record: {"foretrain_track_record": 1, "kinds": […], "overall"}.
+[[nodiscard]] Json track_record_json(const ValidateResult& result);
+
 [[nodiscard]] Json quantity_json(const Quantity& quantity);
 
 // Indented text with a final line break; the form of every JSON file foretrain writes.

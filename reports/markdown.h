@@ -9,5 +9,6 @@ namespace foretrain::reports {
 
 [[nodiscard]] std::string markdown(const PredictResult& result);
 [[nodiscard]] std::string markdown(const DecideResult& result);
+[[nodiscard]] std::string markdown(const ValidateResult& result);
 
 }  // namespace foretrain::reports

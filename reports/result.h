@@ -10,6 +10,7 @@
 
 #include "sim/prediction.h"
 #include "sim/scenario.h"
+#include "sim/validation.h"
 
 namespace foretrain::reports {
 
@@ -48,6 +49,11 @@ struct DecideResult {
   Head head;
   Workload workload;
   sim::Decision decision;  // carries the scenarios
+};
+
+struct ValidateResult {
+  Head head;
+  sim::Validation validation;
 };
 
 }  // namespace foretrain::reports

@@ -16,4 +16,7 @@ namespace foretrain::reports {
 // and what was assumed.
 [[nodiscard]] std::string explain_text(const PredictResult& result, std::size_t top, const Style& style);
 
+// The verdict, accuracy by source and kind, baselines, the worst points, what was declined and why.
+[[nodiscard]] std::string validate_text(const ValidateResult& result, const Style& style);
+
 }  // namespace foretrain::reports

@@ -29,9 +29,9 @@ double solve_scale(const MeasuredRun& run, const calibrate::Catalogue& catalogue
       },
       run.measured.step_seconds);
   if (scale) return *scale;
-  throw Error(fmt::format("a measured step of {} on {} GPUs is shorter than its input pipeline and communication alone",
-                          format_time(Seconds(run.measured.step_seconds)), run.measured.gpus),
-              "/measured", "check step_seconds, and the rates of input and cluster");
+  throw Error("the measured step is shorter than its input pipeline and communication alone", "/measured",
+              fmt::format("check step_seconds ({} on {} GPUs), and the rates of input and cluster",
+                          format_time(Seconds(run.measured.step_seconds)), run.measured.gpus));
 }
 
 // What the unanchored step of one GPU rests on, without input: the calibration of device and stack.

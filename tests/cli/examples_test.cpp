@@ -44,7 +44,9 @@ Outcome in_shell(const std::string& line, const std::string& directory) {
 // Runs the page's examples; returns the page with every output block as the program prints it now.
 std::string run_page(const std::string& page, int& commands) {
   const TemporaryDirectory folder;
-  std::filesystem::create_directory_symlink(source_directory() + "/scenarios", folder.file("scenarios"));
+  for (const std::string name : {"scenarios", "tests"}) {
+    std::filesystem::create_directory_symlink(source_directory() + "/" + name, folder.file(name));
+  }
   std::string current = page;
   std::string printed;
   std::size_t shift = 0;
