@@ -75,7 +75,8 @@ CollectiveConstants parse_collective_constants(const JsonView& file) {
   file.allow_only({"constants"});
   const JsonView value = file.at("constants");
   value.allow_only({"ring_base_seconds", "tree_base_seconds", "nvlink_step_seconds", "pcie_step_seconds",
-                    "ring_efficiency", "tree_efficiency", "pcie_gbytes_per_s", "pcie_scaling_loss_factor", "relative_spread", "source"});
+                    "ring_efficiency", "tree_efficiency", "pcie_gbytes_per_s", "pcie_scaling_loss_factor",
+                    "relative_spread", "source"});
   const auto seconds = [&](const char* key) { return Seconds(value.at(key).number({0, 1})); };
   CollectiveConstants constants;
   constants.ring_base = seconds("ring_base_seconds");

@@ -36,7 +36,7 @@ struct CollectiveTable {
   std::string intra_node;  // to_string(IntraNode)
   CollectiveKind kind = CollectiveKind::all_reduce;
   int ranks = 0;
-  std::vector<double> bytes;    // ascending
+  std::vector<double> bytes;  // ascending
   std::vector<double> seconds;
   double relative_spread = 0;
   std::string source;
@@ -44,8 +44,8 @@ struct CollectiveTable {
 
 // Latency of algorithms and links, as NCCL's tuning has it.
 struct CollectiveConstants {
-  Seconds ring_base, tree_base;                // once per operation
-  Seconds nvlink_step, pcie_step;              // one intra-node step; inter-node steps are NetworkKind::hop_latency
+  Seconds ring_base, tree_base;    // once per operation
+  Seconds nvlink_step, pcie_step;  // one intra-node step; inter-node steps are NetworkKind::hop_latency
   double ring_efficiency = 1, tree_efficiency = 1;  // of link bandwidth, for large messages
   // What a GPU's PCIe slot carries in one direction before ring_efficiency, by Device::generation.
   std::map<std::string, BytesPerSecond> pcie_bandwidth;

@@ -109,10 +109,10 @@ GroupShape shape_of(const std::vector<int>& group, const Topology& topology) {
     shape.nics = std::min(shape.nics, static_cast<int>(here.nics.size()));
   }
   const std::vector<FlowTemplate> flows = ring_flows(members, topology);
-  const MostLoaded inside =
-      most_loaded(flows, [](const FlowTemplate& flow) { return !flow.between_nodes; }, topology);
-  const MostLoaded between =
-      most_loaded(flows, [](const FlowTemplate& flow) { return flow.between_nodes; }, topology);
+  const MostLoaded inside = most_loaded(
+      flows, [](const FlowTemplate& flow) { return !flow.between_nodes; }, topology);
+  const MostLoaded between = most_loaded(
+      flows, [](const FlowTemplate& flow) { return flow.between_nodes; }, topology);
   shape.rank_rate = inside.rate;
   shape.rank_parameter = inside.parameter;
   shape.node_rate = between.rate;

@@ -46,8 +46,7 @@ std::vector<Port> ports_of(const std::vector<int>& group, Client client, const T
   return ports;
 }
 
-std::vector<int> servers_of(const std::vector<int>& group, const Communicator& communicator,
-                            const Topology& topology) {
+std::vector<int> servers_of(const std::vector<int>& group, const Communicator& communicator, const Topology& topology) {
   if (!communicator.server_nodes.empty()) return communicator.server_nodes;
   std::vector<int> own;
   for (const auto& [node, ranks] : ranks_by_node(group, topology)) own.push_back(node);

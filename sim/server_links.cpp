@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 
 #include <fmt/format.h>
 
@@ -10,7 +11,7 @@
 namespace foretrain::sim {
 namespace {
 
-// Flows between workers and servers are made pair by pair: so many are built in about a second.
+// Flows between workers and servers are made pair by pair: so many take about a hundred megabytes and some seconds.
 constexpr double most_pairs = 1 << 18;
 
 bool stand_apart(const calibrate::Stack& stack) { return stack.at("servers_apart").value != 0; }
@@ -25,7 +26,9 @@ int server_count(const Cluster& cluster, const calibrate::Stack& stack) {
   if (count * cluster.gpus > most_pairs) {
     throw Error(fmt::format("{:.0f} parameter servers of {} GPUs are more than can be followed", count, cluster.gpus),
                 "/stack/options/servers",
-                fmt::format("at most {:.0f} servers for so many GPUs", std::floor(most_pairs / cluster.gpus)));
+                cluster.gpus > most_pairs
+                    ? std::string("use another way of sharing gradients (stack.reducer)")
+                    : fmt::format("at most {:.0f} servers for so many GPUs", std::floor(most_pairs / cluster.gpus)));
   }
   return static_cast<int>(count);
 }
@@ -45,9 +48,7 @@ double positive(const calibrate::Stack& stack, const std::string& key) {
 
 }  // namespace
 
-bool has_parameter_servers(const Cluster& cluster, const std::string& reducer) {
-  return cluster.gpus > 1 && (reducer == "parameter_server" || reducer == "kvstore");
-}
+bool has_parameter_servers(const std::string& reducer) { return reducer == "parameter_server" || reducer == "kvstore"; }
 
 std::vector<int> server_nodes(const Cluster& cluster, const calibrate::Stack& stack) {
   if (stand_apart(stack) && cluster.network == nullptr) {
@@ -64,7 +65,7 @@ std::vector<int> server_nodes(const Cluster& cluster, const calibrate::Stack& st
 std::optional<ServerLinks> server_links(const Cluster& cluster, const std::string& reducer,
                                         const calibrate::Stack& stack, const calibrate::CollectiveConstants& constants,
                                         ParameterTable& parameters) {
-  if (!has_parameter_servers(cluster, reducer)) return std::nullopt;
+  if (!has_parameter_servers(reducer)) return std::nullopt;
   ServerLinks links;
   if (stand_apart(stack)) links.nodes_apart = static_cast<int>(server_nodes(cluster, stack).size());
   links.host_rate = BytesPerSecond(positive(stack, "server_bytes_per_second"));
@@ -76,9 +77,8 @@ std::optional<ServerLinks> server_links(const Cluster& cluster, const std::strin
   const auto slot = constants.pcie_bandwidth.find(cluster.device->generation);
   if (slot == constants.pcie_bandwidth.end()) return links;
   links.pcie_rate = slot->second * constants.ring_efficiency;
-  links.pcie_parameter =
-      parameters.add({"PCIe bandwidth of " + cluster.machine.device, constants.relative_spread, Provenance::fitted,
-                      constants.source, links.pcie_rate->value / 1e9, "GB/s"});
+  links.pcie_parameter = parameters.add({"PCIe bandwidth of " + cluster.machine.device, constants.relative_spread,
+                                         Provenance::fitted, constants.source, links.pcie_rate->value / 1e9, "GB/s"});
   return links;
 }
 

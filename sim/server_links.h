@@ -28,9 +28,8 @@ struct ServerLinks {
   ParameterId pcie_parameter;
 };
 
-// Whether gradients of this job go to parameter servers: several GPUs, and a reducer that is "parameter_server" or
-// "kvstore".
-[[nodiscard]] bool has_parameter_servers(const Cluster& cluster, const std::string& reducer);
+// Whether gradients go to parameter servers ("parameter_server", "kvstore"), those of a single worker too.
+[[nodiscard]] bool has_parameter_servers(const std::string& reducer);
 
 // The nodes on which they stand: the first ones of the workers' nodes, one after the other (more servers than nodes
 // share nodes), or nodes of their own after those. Throws Error for a number of servers that makes no sense, for one

@@ -32,10 +32,21 @@ enum Kind : std::uint32_t {
 };
 
 const std::vector<std::string>& kind_names() {
-  static const std::vector<std::string> names = {
-      "NVLink port out",      "NVLink port in", "PCIe port out", "PCIe port in", "PCIe switch uplink",
-      "PCIe switch downlink", "NIC out",        "NIC in",        "leaf uplink",  "leaf downlink",
-      "server share of NIC out", "server share of NIC in", "PCIe port to host", "PCIe port from host", "host memory"};
+  static const std::vector<std::string> names = {"NVLink port out",
+                                                 "NVLink port in",
+                                                 "PCIe port out",
+                                                 "PCIe port in",
+                                                 "PCIe switch uplink",
+                                                 "PCIe switch downlink",
+                                                 "NIC out",
+                                                 "NIC in",
+                                                 "leaf uplink",
+                                                 "leaf downlink",
+                                                 "server share of NIC out",
+                                                 "server share of NIC in",
+                                                 "PCIe port to host",
+                                                 "PCIe port from host",
+                                                 "host memory"};
   return names;
 }
 

@@ -118,8 +118,7 @@ ActivityIndex ParameterServerReducer::pull(const Parcel& parcel) {
     arrived = {exchange(CollectiveKind::pull, parcel, server.name, streams_[parcel.server].transfers, {})};
   }
   if (aggregation_ == Aggregation::none) return arrived.front();
-  const CollectiveKind spread =
-      aggregation_ == Aggregation::gpus ? CollectiveKind::all_gather : CollectiveKind::pull;
+  const CollectiveKind spread = aggregation_ == Aggregation::gpus ? CollectiveKind::all_gather : CollectiveKind::pull;
   return exchange(spread, parcel, local, writer_.communication(), arrived);
 }
 

@@ -43,7 +43,7 @@ void merge_all_but_fullest(std::vector<Server>& servers) {
 }
 
 void append_parcels(const std::vector<Variable>& variables, const Server& server, std::size_t index, double enough,
-                      std::vector<Parcel>& parcels) {
+                    std::vector<Parcel>& parcels) {
   Parcel open;
   double largest = 0;
   for (std::size_t v = server.variables.size(); v-- > 0;) {

@@ -47,6 +47,6 @@ struct Parcel {
 // 1/most_parcels of all elements: there are at most most_parcels of those, and one more per server.
 inline constexpr double most_parcels = 64;
 [[nodiscard]] std::vector<Parcel> parcels_of(const std::vector<Variable>& variables,
-                                                 const std::vector<Server>& servers);
+                                             const std::vector<Server>& servers);
 
 }  // namespace foretrain::sim::strategies

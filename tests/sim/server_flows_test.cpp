@@ -64,6 +64,18 @@ TEST_CASE("A push leaves the GPU, the node, and ends in the memory of the server
   CHECK(kinds(flows[2].route, topology) == std::vector<std::string>{"host memory"});
 }
 
+TEST_CASE("Exchanges with servers have names, and no measured table has them") {
+  CHECK(calibrate::to_string(CollectiveKind::push) == std::string("push"));
+  CHECK(calibrate::to_string(CollectiveKind::pull) == std::string("pull"));
+  CHECK(calibrate::to_string(CollectiveKind::update) == std::string("update"));
+  CHECK(calibrate::to_string(CollectiveKind::send_receive) == std::string("send_receive"));
+  const std::vector<std::string>& measured = calibrate::collective_kind_names();
+  CHECK(std::find(measured.begin(), measured.end(), "push") == measured.end());
+  for (int kind = 0; kind < static_cast<int>(measured.size()); ++kind) {
+    CHECK_FALSE(calibrate::is_with_servers(static_cast<CollectiveKind>(kind)));
+  }
+}
+
 TEST_CASE("A server on the worker's own node is reached without NICs") {
   TestNetwork test(16, 8, IntraNode::pcie, 1);
   test.add_servers();
@@ -75,8 +87,8 @@ TEST_CASE("A server on the worker's own node is reached without NICs") {
         std::vector<std::string>{"PCIe port in", "PCIe switch downlink", "host memory"});
 }
 
-// Of a push of S by L workers on each of N nodes with a NIC of B = 20 GB/s (half of the 40 achieved), memory H = 30 GB/s
-// and P = 10 GB/s between a GPU and its host.
+// Of a push of S by L workers on each of N nodes with a NIC of B = 20 GB/s (half of the 40 achieved), memory H = 30
+// GB/s and P = 10 GB/s between a GPU and its host.
 TEST_CASE("Closed forms: variables whole or spread, servers on the workers' nodes or apart") {
   constexpr double bytes = 1e9, nic = 20 * gb, host = 30 * gb, port = 10 * gb;
   for (const int nodes : {2, 3, 4, 8}) {
@@ -186,8 +198,8 @@ TEST_CASE("Alone is what the flows of each kind take on their links") {
     test.cluster.oversubscription = 8;
     const Topology topology = test.topology();
     const CollectiveCosts costs = test.costs(topology);
-    for (const Communicator& communicator :
-         {star({0}), star({3}), star({0, 1, 2, 3}), star({4, 5}), star({0, 1}, Client::node), star({5}, Client::host)}) {
+    for (const Communicator& communicator : {star({0}), star({3}), star({0, 1, 2, 3}), star({4, 5}),
+                                             star({0, 1}, Client::node), star({5}, Client::host)}) {
       const std::vector<FlowTemplate> flows = server_flows(ranks(0, 27), communicator, topology);
       const GroupShape group = server_shape(ranks(0, 27), communicator, topology, flows);
       for (const CollectiveKind kind : {CollectiveKind::push, CollectiveKind::pull, CollectiveKind::update}) {

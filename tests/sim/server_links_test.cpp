@@ -80,12 +80,13 @@ TEST_CASE("Links are those of the stack and of the GPU's slot") {
   CHECK_THROWS_AS(choice.links(), Error);
 }
 
-TEST_CASE("Other ways of sharing gradients, and one GPU, have no servers") {
+TEST_CASE("Other ways of sharing gradients have no servers, one worker has") {
   Choice choice(16);
   CHECK_FALSE(server_links(choice.resolved(), "ddp", choice.stack, studies::catalogue().collective_constants(),
                            choice.parameters));
-  CHECK_FALSE(Choice(1).links());
-  CHECK(has_parameter_servers(choice.resolved(), "kvstore"));
+  CHECK(Choice(1).links());
+  CHECK(Choice(1).nodes() == std::vector<int>{0});
+  CHECK(has_parameter_servers("kvstore"));
 }
 
 TEST_CASE("A topology without servers is what it was; with them it grows by memories, NIC shares and nodes") {

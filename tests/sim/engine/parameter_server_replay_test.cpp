@@ -72,8 +72,8 @@ Timeline replayed(TestNetwork& network, const Program& program, const Placement&
 
 }  // namespace
 
-// The research model's C_net = max(2·w·S·(N-1)/N, 2·(N-1)·w·V) / (share of the NIC): variables S spread and one variable V
-// whole, pushed and pulled, on nodes whose memories and ports are wide.
+// The research model's C_net = max(2·w·S·(N-1)/N, 2·(N-1)·w·V) / (share of the NIC): variables S spread and one
+// variable V whole, pushed and pulled, on nodes whose memories and ports are wide.
 TEST_CASE("a push and a pull through one NIC per node take what C_net says") {
   constexpr double bytes = 1e9, hot = 0.4e9, nic = 20e9, hops = 2 * 2 * 10e-6;
   for (const int nodes : {2, 4, 8}) {
@@ -89,16 +89,16 @@ TEST_CASE("a push and a pull through one NIC per node take what C_net says") {
         Worker worker;
         worker.exchange(CollectiveKind::push, "servers", bytes);
         worker.exchange(CollectiveKind::pull, "servers", bytes);
-        const Timeline spread = replayed(network, worker.program,
-                                         placement(nodes * local, {star("servers", nodes * local, ranks(0, nodes),
-                                                                        Waiting::all, client)}));
+        const Timeline spread =
+            replayed(network, worker.program,
+                     placement(nodes * local, {star("servers", nodes * local, ranks(0, nodes), Waiting::all, client)}));
         CHECK(spread.step_seconds == Approx(2 * w * bytes * (n - 1) / n / nic + hops).epsilon(1e-9));
         Worker whole;
         whole.exchange(CollectiveKind::push, "servers", hot);
         whole.exchange(CollectiveKind::pull, "servers", hot);
-        const Timeline one = replayed(network, whole.program,
-                                      placement(nodes * local, {star("servers", nodes * local, {0}, Waiting::all,
-                                                                     client)}));
+        const Timeline one =
+            replayed(network, whole.program,
+                     placement(nodes * local, {star("servers", nodes * local, {0}, Waiting::all, client)}));
         CHECK(one.step_seconds == Approx(2 * (n - 1) * w * hot / nic + hops).epsilon(1e-9));
       }
     }
@@ -176,11 +176,10 @@ TEST_CASE("folding is exact: servers on the workers' nodes") {
         CAPTURE(static_cast<int>(waiting), gpus, nics);
         const int nodes = network.cluster.nodes;
         // A variable whole on the last node, the others spread.
-        const std::size_t representatives =
-            check_fold({step("hot", "spread")},
-                       placement(gpus, {star("hot", gpus, {nodes - 1}, waiting),
-                                        star("spread", gpus, ranks(0, nodes), waiting)}),
-                       network);
+        const std::size_t representatives = check_fold(
+            {step("hot", "spread")},
+            placement(gpus, {star("hot", gpus, {nodes - 1}, waiting), star("spread", gpus, ranks(0, nodes), waiting)}),
+            network);
         if (waiting == Waiting::all) CHECK(representatives == 1);  // everybody waits for everybody
         // Alone, workers differ by being on the server's node, in a partly used one, and by who shares their NIC.
         CHECK(representatives <= 4);
@@ -200,7 +199,8 @@ TEST_CASE("folding is exact: servers apart, PCIe trees and pairs") {
         const int nodes = network.cluster.nodes;
         const std::size_t representatives = check_fold(
             {step("hot", "spread")},
-            placement(gpus, {star("hot", gpus, {nodes}, waiting), star("spread", gpus, {nodes + 1, nodes + 2}, waiting)}),
+            placement(gpus,
+                      {star("hot", gpus, {nodes}, waiting), star("spread", gpus, {nodes + 1, nodes + 2}, waiting)}),
             network);
         CHECK(representatives <= 3);
         if (gpus % 4 == 0) CHECK(representatives == 1);
@@ -280,10 +280,8 @@ TEST_CASE("asynchronous workers move the same bytes through the same links") {
   network.add_servers(2);
   Worker worker;
   worker.exchange(CollectiveKind::push, "servers", 1e9, {worker.kernel(1e-2)});
-  const Timeline together =
-      replayed(network, worker.program, placement(8, {star("servers", 8, {4, 5}, Waiting::all)}));
-  const Timeline alone =
-      replayed(network, worker.program, placement(8, {star("servers", 8, {4, 5}, Waiting::nobody)}));
+  const Timeline together = replayed(network, worker.program, placement(8, {star("servers", 8, {4, 5}, Waiting::all)}));
+  const Timeline alone = replayed(network, worker.program, placement(8, {star("servers", 8, {4, 5}, Waiting::nobody)}));
   CHECK(alone.step_seconds == Approx(together.step_seconds).epsilon(1e-9));
   CHECK(alone.collectives.size() == 8);
   CHECK(together.collectives.size() == 1);

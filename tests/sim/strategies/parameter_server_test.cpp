@@ -230,7 +230,10 @@ TEST_CASE("MXNet's names: where a node's gradients are summed") {
   const auto communicators = [](int gpus, double local_aggregation, const char* reducer) {
     ServerStep step("resnet50", "p2.8xlarge", gpus);
     step.scenario.stack.reducer = reducer;
-    return step.set("variables_sharded", 1).set("local_aggregation", local_aggregation).composed().placement.communicators;
+    return step.set("variables_sharded", 1)
+        .set("local_aggregation", local_aggregation)
+        .composed()
+        .placement.communicators;
   };
   // dist_device_sync: GPUs in a ring, then each sends its part.
   const std::vector<Communicator> device = communicators(16, 1, "kvstore");
@@ -292,7 +295,8 @@ TEST_CASE("folded and unfolded steps agree, whatever the servers") {
   }
 }
 
-TEST_CASE("VGG-16 over 32 workers collapses on the server of its large variable, spread it does not, nor does ResNet-50") {
+TEST_CASE(
+    "VGG-16 over 32 workers collapses on the server of its large variable, spread it does not, nor does ResNet-50") {
   // 100 Gb/s InfiniBand, a worker per node: 32 servers, one of which takes 31 times 411 MB in each direction.
   const auto step = [](const char* model, double sharded) {
     ServerStep of("resnet50", "DGX-1 V100", 32, 64);
