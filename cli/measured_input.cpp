@@ -48,13 +48,13 @@ void check_header(const std::string& text, const std::string& where) {
 
 class Joined {
  public:
-  void add(sim::studies::FamilyCorpus more, const std::string& where) {
+  void add(sim::FamilyCorpus more, const std::string& where) {
     for (const auto& family : more.families) check_new(family.id, where);
     for (const auto& family : more.declined) check_new(family.id, where);
     std::move(more.families.begin(), more.families.end(), std::back_inserter(all_.families));
     std::move(more.declined.begin(), more.declined.end(), std::back_inserter(all_.declined));
   }
-  [[nodiscard]] sim::studies::FamilyCorpus take() { return std::move(all_); }
+  [[nodiscard]] sim::FamilyCorpus take() { return std::move(all_); }
 
  private:
   void check_new(const std::string& id, const std::string& where) {
@@ -64,7 +64,7 @@ class Joined {
                 "give every file and every family once");
   }
 
-  sim::studies::FamilyCorpus all_;
+  sim::FamilyCorpus all_;
   std::map<std::string, std::string> file_of_;
 };
 

@@ -5,12 +5,12 @@
 
 #include "calibrate/catalogue.h"
 #include "cli/arguments.h"
-#include "sim/studies/family.h"
+#include "sim/family.h"
 
 namespace foretrain::cli {
 
 struct MeasuredInput {
-  sim::studies::FamilyCorpus corpus;
+  sim::FamilyCorpus corpus;
   std::string digest;  // of all files, in their order
 };
 

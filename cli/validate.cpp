@@ -25,7 +25,7 @@ namespace foretrain::cli {
 namespace {
 
 // Every key that the result will have, without a prediction: a misspelt bar is found before the work begins.
-Json names_of_scores(const sim::studies::FamilyCorpus& corpus) {
+Json names_of_scores(const sim::FamilyCorpus& corpus) {
   sim::Validation none;
   none.declined = corpus.declined;
   for (const auto& family : corpus.families) none.declined.push_back({family.id, family.group, family.kind, ""});

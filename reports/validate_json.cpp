@@ -22,7 +22,7 @@ Json point_json(const sim::ValidatedPoint& point) {
   return json;
 }
 
-Json declined_json(const sim::studies::DeclinedFamily& family) {
+Json declined_json(const sim::DeclinedFamily& family) {
   Json json;
   json["id"] = family.id;
   json["reason"] = family.reason;

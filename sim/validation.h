@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/studies/family.h"
+#include "sim/family.h"
 
 namespace foretrain::sim {
 
@@ -41,7 +41,7 @@ struct GroupScore {
 
 struct Validation {
   std::vector<ValidatedPoint> points;             // by id, then gpus
-  std::vector<studies::DeclinedFamily> declined;  // by id
+  std::vector<DeclinedFamily> declined;  // by id
   std::vector<GroupScore> groups, kinds;          // by name
   GroupScore overall;
 };

@@ -19,11 +19,11 @@ Reason mapped(FamilyDraft& draft) {
 
 }  // namespace
 
-sim::studies::FamilyCorpus read_families(const std::string& csv, const std::string& where,
+sim::FamilyCorpus read_families(const std::string& csv, const std::string& where,
                                          const calibrate::Catalogue& catalogue) {
   const std::vector<FamilyRow> rows = read_family_rows(CsvTable(csv, where));
   const MappingTargets targets(catalogue);
-  sim::studies::FamilyCorpus corpus;
+  sim::FamilyCorpus corpus;
   for (const FamilyRow& row : rows) {
     FamilyDraft draft(row, targets);
     if (const Reason reason = mapped(draft)) {

@@ -8,12 +8,12 @@
 #include <string>
 
 #include "calibrate/catalogue.h"
-#include "sim/studies/family.h"
+#include "sim/family.h"
 
 namespace foretrain::scenarios {
 
 // Throws Error for a text that is not such a table: a column missing, lists of unequal length, a number that is none.
-[[nodiscard]] sim::studies::FamilyCorpus read_families(const std::string& csv, const std::string& where,
+[[nodiscard]] sim::FamilyCorpus read_families(const std::string& csv, const std::string& where,
                                                        const calibrate::Catalogue& catalogue);
 
 }  // namespace foretrain::scenarios

@@ -12,7 +12,7 @@
 #include "scenarios/corpus/node.h"
 #include "scenarios/corpus/tables.h"
 #include "sim/scenario.h"
-#include "sim/studies/family.h"
+#include "sim/family.h"
 
 namespace foretrain::scenarios {
 
@@ -38,7 +38,7 @@ class FamilyDraft {
   // How the curve's GPUs are joined, as far as it is known.
   [[nodiscard]] const std::string& kind() const { return kind_; }
   // Of a row that was mapped.
-  [[nodiscard]] sim::studies::Family family() const;
+  [[nodiscard]] sim::Family family() const;
 
  private:
   // In this order: each needs those before it.
@@ -57,7 +57,7 @@ class FamilyDraft {
   [[nodiscard]] calibrate::Stack stack() const;
   [[nodiscard]] GpuMemory gpu_memory() const;
   [[nodiscard]] bool carries_over(const StepBatch& step) const;
-  [[nodiscard]] sim::studies::FamilyPoint point(std::size_t at) const;
+  [[nodiscard]] sim::FamilyPoint point(std::size_t at) const;
 
   const FamilyRow& row_;
   const calibrate::Catalogue& catalogue_;

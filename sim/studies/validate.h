@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "calibrate/catalogue.h"
-#include "sim/studies/family.h"
+#include "sim/family.h"
 #include "sim/validation.h"
 
 namespace foretrain::sim::studies {

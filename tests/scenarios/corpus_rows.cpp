@@ -63,7 +63,7 @@ const calibrate::Catalogue& shared_catalogue() {
   return catalogue;
 }
 
-sim::studies::Family family_of(const Columns& changes) {
+sim::Family family_of(const Columns& changes) {
   const auto corpus = read_families(table_of({plain_row(changes)}), "test.csv", shared_catalogue());
   if (!corpus.declined.empty()) FAIL(corpus.declined.front().reason);
   return corpus.families.front();
@@ -76,13 +76,13 @@ std::string reason_of(const Columns& changes) {
 
 std::string truth_text() { return read_file(FORETRAIN_SOURCE_DIR "/tests/truth/speedup_families.csv"); }
 
-const sim::studies::FamilyCorpus& truth() {
-  static const sim::studies::FamilyCorpus corpus =
+const sim::FamilyCorpus& truth() {
+  static const sim::FamilyCorpus corpus =
       read_families(truth_text(), "speedup_families.csv", shared_catalogue());
   return corpus;
 }
 
-const sim::studies::Family& truth_family(const std::string& id) {
+const sim::Family& truth_family(const std::string& id) {
   const auto& families = truth().families;
   const auto found =
       std::find_if(families.begin(), families.end(), [&](const auto& family) { return family.id == id; });

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "calibrate/catalogue.h"
-#include "sim/studies/family.h"
+#include "sim/family.h"
 
 namespace foretrain::scenarios {
 
@@ -22,13 +22,13 @@ using Columns = std::map<std::string, std::string>;
 
 [[nodiscard]] const calibrate::Catalogue& shared_catalogue();
 // The one family that the plain row with `changes` becomes; fails the test where it is declined.
-[[nodiscard]] sim::studies::Family family_of(const Columns& changes);
+[[nodiscard]] sim::Family family_of(const Columns& changes);
 // The reason for which it is declined; empty where it is not.
 [[nodiscard]] std::string reason_of(const Columns& changes);
 
 // The published curves, and what they become.
 [[nodiscard]] std::string truth_text();
-[[nodiscard]] const sim::studies::FamilyCorpus& truth();
-[[nodiscard]] const sim::studies::Family& truth_family(const std::string& id);
+[[nodiscard]] const sim::FamilyCorpus& truth();
+[[nodiscard]] const sim::Family& truth_family(const std::string& id);
 
 }  // namespace foretrain::scenarios

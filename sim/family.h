@@ -10,7 +10,7 @@
 
 #include "sim/scenario.h"
 
-namespace foretrain::sim::studies {
+namespace foretrain::sim {
 
 struct FamilyPoint {
   Scenario scenario;          // of this number of GPUs; its `measured` is the anchor's
@@ -37,4 +37,4 @@ struct FamilyCorpus {
   std::vector<DeclinedFamily> declined;
 };
 
-}  // namespace foretrain::sim::studies
+}  // namespace foretrain::sim
