@@ -86,7 +86,8 @@ DynamicBytes dynamic_bytes(const models::Operator& op, const models::Operator* b
     bytes.saved += models::unfused_saved_elements(*attention) * element;
   }
   bytes.has_backward = !op.forward_only;
-  if (before != nullptr && op.needs_input_gradient && bytes.has_backward) bytes.input_gradient = before->output_elements * element;
+  if (before != nullptr && op.needs_input_gradient && bytes.has_backward)
+    bytes.input_gradient = before->output_elements * element;
   return bytes;
 }
 

@@ -38,16 +38,14 @@ BucketedReducer::BucketedReducer(StepWriter& writer, BucketLimits limits)
     limits.first = limits.further = Bytes(std::numeric_limits<double>::infinity());
     overlap = 0;
   }
-  buckets_ = assign_buckets(ready_order(writer.input().model, writer.input().scenario.plan), limits.first,
-                            limits.further);
+  buckets_ =
+      assign_buckets(ready_order(writer.input().model, writer.input().scenario.plan), limits.first, limits.further);
   std::vector<double> bytes;
   for (const Bucket& bucket : buckets_) bytes.push_back(bucket.elements);
   put_off_ = put_off(bytes, overlap);
 }
 
-bool BucketedReducer::reduces_every_micro_batch() const {
-  return writer_.stack("synchronize_every_micro_batch") != 0;
-}
+bool BucketedReducer::reduces_every_micro_batch() const { return writer_.stack("synchronize_every_micro_batch") != 0; }
 
 void BucketedReducer::before_backward() { unused_.search(); }
 

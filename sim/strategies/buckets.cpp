@@ -16,8 +16,8 @@ std::vector<ReadyGradient> ready_order(const models::Model& model, const Plan& p
     const std::vector<models::ParameterTensor>& tensors = operators[i]->parameters;
     for (std::size_t k = tensors.size(); k-- > 0;) {
       const std::vector<std::int64_t>& shape = tensors[k].shape;
-      gradients.push_back({static_cast<double>(tensors[k].elements()), i,
-                           shape.empty() ? 1.0 : static_cast<double>(shape.front())});
+      gradients.push_back(
+          {static_cast<double>(tensors[k].elements()), i, shape.empty() ? 1.0 : static_cast<double>(shape.front())});
     }
   }
   return gradients;

@@ -18,7 +18,7 @@ namespace foretrain::sim::strategies {
 //   top_k        errors, and what all ranks sent
 //   onebit_adam  errors of this rank and of its part, and the signs sent and received
 // Buffers of single buckets that come and go (PowerSGD's copy of the gradient) are not counted.
-[[nodiscard]] Bytes sharing_buffers(const models::Model& model, const Scenario& scenario,
-                                    const calibrate::Stack& stack, int ranks);
+[[nodiscard]] Bytes sharing_buffers(const models::Model& model, const Scenario& scenario, const calibrate::Stack& stack,
+                                    int ranks);
 
 }  // namespace foretrain::sim::strategies

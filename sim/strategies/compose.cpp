@@ -84,8 +84,8 @@ class StepLoop {
       : writer_(writer), layers_(layers), reducer_(reducer), pace_(pace) {}
 
   void write(std::int64_t accumulation) {
-    const bool all = pace_.written_out() ||
-                     accumulation <= std::max<std::int64_t>(writer_.input().explicit_micro_batches, 3);
+    const bool all =
+        pace_.written_out() || accumulation <= std::max<std::int64_t>(writer_.input().explicit_micro_batches, 3);
     const std::int64_t leading = all ? accumulation - 1 : 2;
     for (std::int64_t i = 0; i < leading; ++i) {
       write_micro_batch(i == 0, false);
@@ -174,9 +174,8 @@ Composed compose(const ComposeInput& input, ParameterTable& parameters) {
 
   Composed composed;
   composed.terms = writer.take_terms();
-  composed.placement =
-      place(input.cluster, compute_stretch(writer, input.cluster), input.scenario.cluster.straggler_slowdown,
-            reducer.get());
+  composed.placement = place(input.cluster, compute_stretch(writer, input.cluster),
+                             input.scenario.cluster.straggler_slowdown, reducer.get());
   composed.programs.push_back(std::move(program));
   if (input.scenario.cluster.straggler_slowdown != 1.0) {
     composed.programs.push_back(composed.programs.front());

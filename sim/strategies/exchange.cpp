@@ -46,8 +46,7 @@ Exchange::Exchange(StepWriter& writer, std::uint16_t host)
       ranks_(writer.input().cluster.gpus),
       ranks_per_node_(std::min(writer.input().cluster.gpus, writer.input().cluster.machine.gpus)),
       levels_(Levels::flat) {
-  const bool by_levels =
-      writer.stack("hierarchical") != 0 && writer.input().cluster.nodes > 1 && ranks_per_node_ > 1;
+  const bool by_levels = writer.stack("hierarchical") != 0 && writer.input().cluster.nodes > 1 && ranks_per_node_ > 1;
   if (by_levels) levels_ = ranks_ % ranks_per_node_ == 0 ? Levels::even : Levels::uneven;
 }
 

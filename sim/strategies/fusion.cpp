@@ -18,9 +18,9 @@ void form_groups(const std::vector<HandedOver>& tensors, std::size_t begin, std:
                  FusedCycle& cycle) {
   for (std::size_t i = begin; i < end; ++i) {
     const ReadyGradient& gradient = tensors[i].gradient;
-    const bool fits = !cycle.groups.empty() && (cycle.groups.back().elements + gradient.elements) *
-                                                       rules.bytes_per_element <=
-                                                   rules.threshold.value;
+    const bool fits =
+        !cycle.groups.empty() &&
+        (cycle.groups.back().elements + gradient.elements) * rules.bytes_per_element <= rules.threshold.value;
     if (!fits) {
       cycle.groups.emplace_back();
       cycle.group_ends.push_back(i);
@@ -44,7 +44,8 @@ std::vector<FusedCycle> fuse(const std::vector<HandedOver>& tensors, const Fusio
     cycle.wait = wake - std::max(tensors[cycle.last].at, idle_since);
     form_groups(tensors, begin, end, rules, cycle);
     idle_since = wake + rules.negotiation;
-    for (const std::size_t group_end : cycle.group_ends) idle_since = std::max(idle_since, tensors[group_end - 1].ready);
+    for (const std::size_t group_end : cycle.group_ends)
+      idle_since = std::max(idle_since, tensors[group_end - 1].ready);
     cycles.push_back(std::move(cycle));
     wake += rules.cycle;
     begin = end;

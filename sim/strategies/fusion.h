@@ -22,7 +22,7 @@ struct HandedOver {
 };
 
 struct FusionRules {
-  Bytes threshold;          // 0 = nothing is fused
+  Bytes threshold;  // 0 = nothing is fused
   double bytes_per_element = 4;
   Seconds cycle, negotiation;
 };

@@ -30,7 +30,7 @@ HorovodReducer::HorovodReducer(StepWriter& writer)
       compressor_(make_compressor(writer.input().scenario.stack.compression,
                                   {writer, exchange_, {thread_, writer.communication()}, rules_.bytes_per_element})),
       gradients_(ready_order(writer.input().model, writer.input().scenario.plan)),
-      earliest_(writer.program()),
+      earliest_(writer),
       made_by_(flat_operators(writer.input().model).size()) {
   double overlap = writer.stack("overlap");
   if (compressor_->wants_everything_at_once()) {
@@ -71,9 +71,8 @@ ActivityIndex HorovodReducer::copy(const Bucket& group, const std::string& name,
 // The thread waits for the data before it calls the collective library.
 ActivityIndex HorovodReducer::write_group(const Bucket& group, ActivityIndex negotiated, ActivityIndex data) {
   const std::string what = fmt::format("fusion {}", averages_.size() + 1);
-  const ActivityIndex arrived =
-      writer_.host_work("wait for data of " + what, writer_.stack_time("negotiation_seconds", Seconds(0)),
-                        {negotiated, data}, thread_);
+  const ActivityIndex arrived = writer_.host_work(
+      "wait for data of " + what, writer_.stack_time("negotiation_seconds", Seconds(0)), {negotiated, data}, thread_);
   compressor_->send(group, what, copy(group, "copy into " + what, arrived));
   return copy(group, "copy out of " + what, compressor_->receive().back());
 }

@@ -1,12 +1,13 @@
 // HorovodReducer: gradients fused cycle by cycle by a background thread (Sergeev and Del Balso 2018, arXiv:1802.05799).
 //
 // Which tensors are fused (sim/strategies/fusion.h) is decided from the times at which this rank alone would launch and
-// finish their kernels. Every cycle with work costs the thread its wait for the next waking (of `cycle_seconds`),
-// `negotiation_seconds`, and per fused group a collective call after the data has arrived. Copies into and out of the
-// fusion buffer (`bucket_bytes`; a lone tensor needs none) and compression run on Horovod's own stream beside backward.
-// The framework goes on once all averages are there. `overlap` of the gradients is handed over while backward runs, the
-// others at its end; `hierarchical` and `synchronize_every_micro_batch` as for buckets. Averages over one node by
-// shared memory, MPI operations on host memory and autotuning of threshold and cycle are not modelled.
+// finish their kernels by the catalogue, whatever was measured or drawn. Every cycle with work costs the thread its
+// wait for the next waking (of `cycle_seconds`), `negotiation_seconds`, and per fused group a collective call after the
+// data has arrived. Copies into and out of the fusion buffer (`bucket_bytes`; a lone tensor needs none) and compression
+// run on Horovod's own stream beside backward. The framework goes on once all averages are there. `overlap` of the
+// gradients is handed over while backward runs, the others at its end; `hierarchical` and
+// `synchronize_every_micro_batch` as for buckets. Averages over one node by shared memory, MPI operations on host
+// memory and autotuning of threshold and cycle are not modelled.
 #pragma once
 
 #include <cstddef>

@@ -99,8 +99,7 @@ OperatorWork Layers::work_of(const models::Operator& op, const models::Operator*
 
 ActivityIndex Layers::exchange_table(calibrate::CollectiveKind kind, Bytes bytes, ActivityIndex after) {
   const std::string name = std::string(calibrate::to_string(kind)) + " of a table";
-  const ActivityIndex launched =
-      writer_.host_work("launch " + name, writer_.host_time("collective_launch_seconds", 1));
+  const ActivityIndex launched = writer_.host_work("launch " + name, writer_.host_time("collective_launch_seconds", 1));
   Program& program = writer_.program();
   return program.add_collective(writer_.communication(), program.add_communicator("data"), kind, bytes,
                                 program.add_label(name), {after, launched});

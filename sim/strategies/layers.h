@@ -17,12 +17,13 @@ namespace foretrain::sim::strategies {
 
 // What one operator asks of host and device in every micro-batch.
 struct OperatorWork {
-  std::vector<Work> forward;        // under autocast: the cast of its weights, then the operator
-  std::vector<Work> backward;       // none where it runs forward only; the operator, then the cast of its weight gradients back to fp32
-  std::vector<Work> accumulate;     // adding those gradients to the ones already there, from the second micro-batch on
+  std::vector<Work> forward;  // under autocast: the cast of its weights, then the operator
+  std::vector<Work>
+      backward;  // none where it runs forward only; the operator, then the cast of its weight gradients back to fp32
+  std::vector<Work> accumulate;  // adding those gradients to the ones already there, from the second micro-batch on
   std::optional<TableExchange> exchange;  // of a table spread over all ranks
-  double saved_bytes = 0;           // allocated by forward, freed by backward
-  double input_gradient_bytes = 0;  // allocated by backward, freed by the backward of the operator before
+  double saved_bytes = 0;                 // allocated by forward, freed by backward
+  double input_gradient_bytes = 0;        // allocated by backward, freed by the backward of the operator before
 };
 
 class Layers {

@@ -30,21 +30,21 @@ void OnebitAdam::send(const Bucket& bucket, const std::string& what, ActivityInd
   constexpr double compress_kernels = 5, unpack_kernels = 2;
   const Bytes signs(elements * bit), scales(ranks * word);
 
-  const ActivityIndex packed = write_pass(place_, "pack signs of " + what, Bytes(elements * compress),
-                                          compress_kernels, {ready});
+  const ActivityIndex packed =
+      write_pass(place_, "pack signs of " + what, Bytes(elements * compress), compress_kernels, {ready});
   place_.exchange.collective(CollectiveKind::all_to_all, "all-to-all signs of " + what, signs, {packed});
-  const ActivityIndex arrived = place_.exchange.collective(
-      CollectiveKind::all_gather, "all-gather scales of " + what, scales, {packed});
+  const ActivityIndex arrived =
+      place_.exchange.collective(CollectiveKind::all_gather, "all-gather scales of " + what, scales, {packed});
   // This rank's part of everyone's signs, as many as the whole buffer has, becomes words and a sum.
-  const ActivityIndex averaged = write_pass(
-      place_, "average signs of " + what, Bytes(elements * (unpack + word) + part * word), unpack_kernels + 1, {arrived});
-  const ActivityIndex repacked = write_pass(place_, "pack averaged signs of " + what, Bytes(part * compress),
-                                            compress_kernels, {averaged});
+  const ActivityIndex averaged =
+      write_pass(place_, "average signs of " + what, Bytes(elements * (unpack + word) + part * word),
+                 unpack_kernels + 1, {arrived});
+  const ActivityIndex repacked =
+      write_pass(place_, "pack averaged signs of " + what, Bytes(part * compress), compress_kernels, {averaged});
   place_.exchange.collective(CollectiveKind::all_gather, "all-gather signs of " + what, signs, {repacked});
-  const ActivityIndex back = place_.exchange.collective(
-      CollectiveKind::all_gather, "all-gather averaged scales of " + what, scales, {repacked});
-  done_.push_back(
-      write_pass(place_, "unpack signs of " + what, Bytes(elements * unpack), unpack_kernels, {back}));
+  const ActivityIndex back = place_.exchange.collective(CollectiveKind::all_gather,
+                                                        "all-gather averaged scales of " + what, scales, {repacked});
+  done_.push_back(write_pass(place_, "unpack signs of " + what, Bytes(elements * unpack), unpack_kernels, {back}));
 }
 
 }  // namespace foretrain::sim::strategies

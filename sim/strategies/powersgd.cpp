@@ -13,9 +13,8 @@ namespace {
 constexpr double least_compression = 2;
 
 double sum(const std::map<LowRankBucket::Shape, double>& matrices, double (*elements)(const LowRankBucket::Shape&)) {
-  return std::accumulate(matrices.begin(), matrices.end(), 0.0, [&](double total, const auto& entry) {
-    return total + entry.second * elements(entry.first);
-  });
+  return std::accumulate(matrices.begin(), matrices.end(), 0.0,
+                         [&](double total, const auto& entry) { return total + entry.second * elements(entry.first); });
 }
 
 models::Operator product(double batch, double m, double n, double k) {
@@ -91,8 +90,7 @@ ActivityIndex PowerSgd::orthogonalise(const Sent& sent, ActivityIndex after) {
 void PowerSgd::send(const Bucket& bucket, const std::string& what, ActivityIndex ready) {
   Sent sent{what, low_rank(bucket.tensors, rank_), bucket.elements};
   // The error is added (2 words read, 1 written) and the sum kept for the next error (1 and 1).
-  const ActivityIndex corrected =
-      write_pass(place_, "add error to " + what, bytes(5 * bucket.elements), 2, {ready});
+  const ActivityIndex corrected = write_pass(place_, "add error to " + what, bytes(5 * bucket.elements), 2, {ready});
   if (sent.parts.vector_elements > 0) {
     const ActivityIndex gathered =
         write_pass(place_, "gather vectors of " + what, bytes(2 * sent.parts.vector_elements), 1, {corrected});

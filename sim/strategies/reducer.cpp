@@ -18,9 +18,9 @@ using Pointer = std::unique_ptr<Reducer>;
 
 Pointer mirrored(StepWriter& writer) {
   if (writer.input().cluster.nodes > 1) {
-    throw Error("MirroredStrategy works inside one node, and the job has " +
-                    std::to_string(writer.input().cluster.nodes),
-                "/stack/reducer", "use multi_worker_mirrored over several nodes");
+    throw Error(
+        "MirroredStrategy works inside one node, and the job has " + std::to_string(writer.input().cluster.nodes),
+        "/stack/reducer", "use multi_worker_mirrored over several nodes");
   }
   return std::make_unique<BucketedReducer>(writer, tensorflow_limits(writer.input().stack));
 }
@@ -28,7 +28,7 @@ Pointer mirrored(StepWriter& writer) {
 struct KnownReducer {
   const char* name;
   Pointer (*make)(StepWriter& writer);
-  bool compresses = true;            // takes any compression of gradients
+  bool compresses = true;  // takes any compression of gradients
   bool updates_every_micro_batch = false;
 };
 

@@ -49,6 +49,11 @@ Duration StepWriter::anchored(Duration duration) const {
   return {duration.time * input_.compute_scale, input_.compute_parameter ? anchor_ : duration.parameter};
 }
 
+Seconds StepWriter::unanchored(Duration duration) const {
+  const bool scaled = input_.compute_parameter && duration.parameter == anchor_;
+  return scaled ? duration.time / input_.compute_scale : duration.time;
+}
+
 ActivityIndex StepWriter::work(const Work& work, Category category, const std::vector<ActivityIndex>& device_waits) {
   return this->work(work, category, device_waits, main_lane());
 }
@@ -65,8 +70,8 @@ ActivityIndex StepWriter::host_work(const std::string& name, Duration duration,
   return host_work(name, duration, waits, host_);
 }
 
-ActivityIndex StepWriter::host_work(const std::string& name, Duration duration,
-                                    const std::vector<ActivityIndex>& waits, std::uint16_t stream) {
+ActivityIndex StepWriter::host_work(const std::string& name, Duration duration, const std::vector<ActivityIndex>& waits,
+                                    std::uint16_t stream) {
   const ActivityIndex index = program_.add_timed(stream, Category::launch, program_.add_label(name), duration, waits);
   if (stream == host_) last_host_work_ = index;
   return index;

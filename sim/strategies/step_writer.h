@@ -51,6 +51,8 @@ class StepWriter {
   // Both are part of what a measured step anchors.
   [[nodiscard]] Duration anchored(Duration duration) const;
   [[nodiscard]] Duration anchored(const calibrate::OperatorTime& time) const { return anchored(time.duration); }
+  // What the catalogue alone says of a duration that may have been anchored.
+  [[nodiscard]] Seconds unanchored(Duration duration) const;
 
   // Writes launches and device work and returns the latter; `device_waits` are what it waits for besides its launch.
   ActivityIndex work(const Work& work, Category category, const std::vector<ActivityIndex>& device_waits = {});

@@ -37,10 +37,10 @@ void TopK::send(const Bucket& bucket, const std::string& what, ActivityIndex rea
                                             Bytes((2 + passes + 1) * dense + sparse), 2 + passes, {corrected});
   const ActivityIndex kept =
       write_pass(place_, "new error of " + what, Bytes(chosen * (index_bytes + 2 * sector_bytes)), 1, {selected});
-  const ActivityIndex values = place_.exchange.collective(
-      CollectiveKind::all_gather, "all-gather values of " + what, Bytes(ranks * chosen * word), {kept});
-  const ActivityIndex indices = place_.exchange.collective(
-      CollectiveKind::all_gather, "all-gather indices of " + what, Bytes(ranks * chosen * index_bytes), {kept});
+  const ActivityIndex values = place_.exchange.collective(CollectiveKind::all_gather, "all-gather values of " + what,
+                                                          Bytes(ranks * chosen * word), {kept});
+  const ActivityIndex indices = place_.exchange.collective(CollectiveKind::all_gather, "all-gather indices of " + what,
+                                                           Bytes(ranks * chosen * index_bytes), {kept});
   sent_.push_back({what, bucket.elements, chosen, values, indices});
 }
 

@@ -112,8 +112,8 @@ TEST_CASE("1-bit Adam needs Adam") {
 
 // BERT-large on two machines of eight A100 over 10 Gb/s of TCP, or on one over NVSwitch.
 double step_seconds(const std::string& compression, bool slow) {
-  Scenario scenario = studies::scenario("bert-large", "Standard_ND96amsr_A100_v4", slow ? 16 : 8, 8,
-                                        models::Precision::fp16);
+  Scenario scenario =
+      studies::scenario("bert-large", "Standard_ND96amsr_A100_v4", slow ? 16 : 8, 8, models::Precision::fp16);
   scenario.stack.compression = compression;
   if (slow) {
     scenario.cluster.inter_node_gbits_per_s = 10;
@@ -135,8 +135,7 @@ TEST_CASE("compression wins on a slow network and loses on a fast one") {
 
 TEST_CASE("what ranks gather by top-k outgrows the dense all-reduce") {
   const auto ratio = [](int gpus) {
-    Scenario scenario =
-        studies::scenario("resnet50", "Standard_ND96amsr_A100_v4", gpus, 32, models::Precision::fp32);
+    Scenario scenario = studies::scenario("resnet50", "Standard_ND96amsr_A100_v4", gpus, 32, models::Precision::fp32);
     scenario.cluster.inter_node_gbits_per_s = 25;
     scenario.cluster.network = "tcp";
     const auto seconds = [&](const std::string& compression) {
@@ -153,8 +152,7 @@ TEST_CASE("what ranks gather by top-k outgrows the dense all-reduce") {
 }
 
 TEST_CASE("the gain of a compression shows in a prediction") {
-  Scenario scenario =
-      studies::scenario("bert-large", "Standard_ND96amsr_A100_v4", 16, 8, models::Precision::fp16);
+  Scenario scenario = studies::scenario("bert-large", "Standard_ND96amsr_A100_v4", 16, 8, models::Precision::fp16);
   scenario.cluster.inter_node_gbits_per_s = 10;
   scenario.cluster.network = "tcp";
   const double plain = studies::predict(scenario, studies::catalogue()).speedup.value;

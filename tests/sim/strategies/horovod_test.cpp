@@ -1,5 +1,6 @@
 #include "sim/strategies/horovod.h"
 
+#include "sim/studies/predict.h"
 #include "sim/studies/run.h"
 #include "tests/catch.h"
 #include "tests/sim/strategies/step.h"
@@ -91,6 +92,15 @@ TEST_CASE("Horovod halves what travels with fp16, and levels it over nodes") {
   REQUIRE(made.size() == 3);
   CHECK(made[0].bytes == all / 2);
   CHECK(made[1].bytes == all / 2 / 8);
+}
+
+TEST_CASE("a step measured with Horovod is reproduced") {
+  Scenario scenario = studies::scenario("resnet50", "Standard_ND96amsr_A100_v4", 16, 64, models::Precision::fp16);
+  scenario.stack.name = "horovod-tensorflow1";
+  scenario.cluster.inter_node_gbits_per_s = 25;
+  scenario.cluster.network = "tcp";
+  scenario.measured = {{scenario.cluster.machine, 16, 64, 0.25}};
+  CHECK(studies::predict(scenario, studies::catalogue()).step_time.value == Approx(0.25).epsilon(1e-4));
 }
 
 TEST_CASE("a small network is fused into few reductions") {
