@@ -6,8 +6,8 @@
 
 namespace foretrain::scenarios {
 
-using sim::studies::Family;
-using sim::studies::FamilyPoint;
+using sim::Family;
+using sim::FamilyPoint;
 
 namespace {
 

@@ -19,8 +19,8 @@
 
 using namespace foretrain;
 using namespace foretrain::scenarios;
-using sim::studies::Family;
-using sim::studies::FamilyPoint;
+using sim::Family;
+using sim::FamilyPoint;
 
 namespace {
 

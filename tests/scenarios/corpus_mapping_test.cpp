@@ -9,7 +9,7 @@
 using namespace foretrain;
 using namespace foretrain::scenarios;
 using models::Precision;
-using sim::studies::Family;
+using sim::Family;
 
 namespace {
 

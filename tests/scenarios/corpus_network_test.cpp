@@ -67,7 +67,7 @@ TEST_CASE("a node's cards are those of the text, or the machine's own where it i
   CHECK(stated.machine == "DGX A100");
   CHECK(stated.nics_per_node == 8);
   CHECK(stated.inter_node_gbits_per_s == 1600.0);
-  const sim::studies::Family silent = family_of({{"inter_node", ""}});
+  const sim::Family silent = family_of({{"inter_node", ""}});
   CHECK_FALSE(silent.anchor.scenario.cluster.inter_node_gbits_per_s);
   CHECK(silent.kind == "network not stated");
   CHECK(family_of({}).kind == "InfiniBand or RoCE");
@@ -76,7 +76,7 @@ TEST_CASE("a node's cards are those of the text, or the machine's own where it i
 }
 
 TEST_CASE("sockets over an InfiniBand card are TCP at the card's rate") {
-  const sim::studies::Family& family = truth_family("F1522");
+  const sim::Family& family = truth_family("F1522");
   CHECK(family.kind == "Ethernet");
   CHECK(family.anchor.scenario.cluster.machine == "DLPerf V100");
   CHECK(family.anchor.scenario.cluster.network == "tcp");
@@ -85,7 +85,7 @@ TEST_CASE("sockets over an InfiniBand card are TCP at the card's rate") {
 
 TEST_CASE("Ethernet on a machine with an Ethernet network of its own is that network") {
   // Google's machines with H200 have RoCE; the row says \"Ethernet on switching network\".
-  const sim::studies::Family& google = truth_family("F0993");
+  const sim::Family& google = truth_family("F0993");
   CHECK(google.anchor.scenario.cluster.machine == "a3-ultragpu-8g");
   CHECK_FALSE(google.anchor.scenario.cluster.network);
   CHECK(google.kind == "InfiniBand or RoCE");
@@ -93,7 +93,7 @@ TEST_CASE("Ethernet on a machine with an Ethernet network of its own is that net
 
 TEST_CASE("nodes of four GPUs are found by their network cards") {
   // Dell XE8545: eight GPUs are two nodes with two HDR cards each.
-  const sim::studies::Family& dell = truth_family("F0467");
+  const sim::Family& dell = truth_family("F0467");
   CHECK(dell.anchor.scenario.cluster.machine == "Dell PowerEdge XE8545 A100 80GB");
   CHECK(dell.anchor.scenario.cluster.inter_node_gbits_per_s == 400.0);
   CHECK(dell.kind == "InfiniBand or RoCE");
