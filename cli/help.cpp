@@ -25,7 +25,7 @@ const std::vector<CommandHelp>& command_help() {
        scenario_doc,
        {"foretrain explain scenario.json", "foretrain explain scenario.json --top 0 --csv terms.csv"}},
       {"validate",
-       "How well are measured speedup curves predicted? Errors, coverage, skill over trivial baselines",
+       "How well are measured speedup curves predicted, beside trivial baselines?",
        "FILE...",
        "CSV files of measured speedup families; - reads one from stdin",
        {"foretrain validate families.csv", "foretrain validate families.csv --gate gate.json --json result.json -q",

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <limits>
 #include <map>
+#include <set>
 #include <string>
 
 namespace foretrain::sim::studies {
@@ -69,24 +70,21 @@ std::vector<double> exact_efficiencies(const std::vector<ValidatedPoint>& points
   return kinks;
 }
 
-// The neighbourhood of what was best among `coarse`, finely: the exact efficiencies in it and a grid between them.
-std::vector<double> finer(const std::vector<double>& coarse, const std::map<std::string, std::size_t>& best,
-                          const std::vector<double>& kinks) {
-  std::size_t first = coarse.size() - 1, last = 0;
-  for (const auto& [id, candidate] : best) {
-    first = std::min(first, candidate);
-    last = std::max(last, candidate);
-  }
-  const double low = coarse[first > 0 ? first - 1 : 0], high = coarse[std::min(last + 1, coarse.size() - 1)];
-  std::vector<double> near;
-  for (const double kink : kinks) {
-    if (low <= kink && kink <= high) near.push_back(kink);
-  }
-  std::vector<double> fine = thinned(near);
-  for (std::size_t i = 1; i < most_candidates; ++i) {
-    fine.push_back(low + (high - low) * static_cast<double>(i) / static_cast<double>(most_candidates));
+// The candidates that were best, each with a grid up to its neighbours on both sides.
+std::vector<double> finer(const std::vector<double>& candidates, const std::map<std::string, std::size_t>& best) {
+  std::set<std::size_t> chosen;
+  for (const auto& [id, candidate] : best) chosen.insert(candidate);
+  const std::size_t steps = std::max<std::size_t>(8, most_candidates / chosen.size());
+  std::vector<double> fine;
+  for (const std::size_t i : chosen) {
+    fine.push_back(candidates[i]);
+    const double low = candidates[i > 0 ? i - 1 : 0], high = candidates[std::min(i + 1, candidates.size() - 1)];
+    for (std::size_t step = 1; step < steps; ++step) {
+      fine.push_back(low + (high - low) * static_cast<double>(step) / static_cast<double>(steps));
+    }
   }
   std::sort(fine.begin(), fine.end());
+  fine.erase(std::unique(fine.begin(), fine.end()), fine.end());
   return fine;
 }
 
@@ -95,14 +93,18 @@ std::map<std::string, double> efficiency_without(const std::vector<ValidatedPoin
   Families families;
   for (const ValidatedPoint& point : points) families[point.id].push_back(&point);
   std::map<std::string, double> efficiency;
-  if (families.size() < 2) {
+  std::vector<double> candidates = thinned(exact_efficiencies(points));
+  if (families.size() < 2 || candidates.empty()) {
     for (const auto& [id, own] : families) efficiency[id] = std::numeric_limits<double>::quiet_NaN();
     return efficiency;
   }
-  const std::vector<double> kinks = exact_efficiencies(points);
-  const std::vector<double> coarse = thinned(kinks);
-  const std::vector<double> fine = finer(coarse, best_without(families, coarse), kinks);
-  for (const auto& [id, candidate] : best_without(families, fine)) efficiency[id] = fine[candidate];
+  std::map<std::string, std::size_t> best = best_without(families, candidates);
+  constexpr int rounds = 3;  // each narrows the distance of candidates at least fourfold, usually a hundredfold
+  for (int round = 0; round < rounds; ++round) {
+    candidates = finer(candidates, best);
+    best = best_without(families, candidates);
+  }
+  for (const auto& [id, candidate] : best) efficiency[id] = candidates[candidate];
   return efficiency;
 }
 

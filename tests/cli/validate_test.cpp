@@ -1,4 +1,5 @@
 // The validate command on a slice of the published curves.
+#include <chrono>
 #include <map>
 #include <sstream>
 
@@ -229,6 +230,19 @@ TEST_CASE("outputs never overwrite what is validated or the gate") {
                         folder.file("g.json")})
             .code == 2);
   CHECK(read_file(folder.file("a.csv")) == Slice().text());
+}
+
+TEST_CASE("validate counts on a terminal, and an interrupt ends it and its workers at once") {
+  Call call;
+  call.arguments = {"validate", source_directory() + "/tests/truth/speedup_families.csv", "--workers", "1"};
+  call.terminal = Call::Terminal::err;
+  call.interrupt_after_milliseconds = 1500;
+  const auto start = std::chrono::steady_clock::now();
+  const Outcome outcome = run(call);  // returns when nobody, no worker either, has the terminal open
+  CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(10));
+  CHECK(outcome.code == 130);
+  CHECK(outcome.out.empty());
+  CHECK(outcome.err.find(" of 324 families, 1 s") != std::string::npos);
 }
 
 TEST_CASE("counted progress says how much is left at this pace") {
