@@ -16,7 +16,7 @@ void MarginClassifier::write(ModelWriter& writer, const Activation& embeddings) 
   writer.begin_layer("classifier");
   const double n = embeddings.elements, w = static_cast<double>(classes) * static_cast<double>(embedding);
   if (classes < identities) {  // drawn anew in each step; only their gradients are computed
-    writer.pass("classifier.sample", OperatorKind::embedding, w, w, 2 * w, w);
+    writer.pass("classifier.sample", OperatorKind::embedding, w, w, 2 * w, w).often_sharded = true;
   }
   // A norm reads its rows, then they are divided; back the same over gradient and result.
   for (const auto& [name, elements] : {std::pair{"classifier.normalize", n}, {"classifier.normalize_weight", w}}) {
@@ -24,6 +24,7 @@ void MarginClassifier::write(ModelWriter& writer, const Activation& embeddings) 
     op.kernels_forward = op.kernels_backward = 2;
   }
   writer.last_operator().saved_elements = w;
+  writer.last_operator().often_sharded = true;  // a pass over the table goes where the table is
   Activation normed{n, false};
   const Activation cosines = writer.linear("classifier.weight_activated", normed, rows, embedding, classes, false);
   Operator& product = writer.last_operator();

@@ -11,7 +11,9 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "models/precision.h"
+#include "sim/server_links.h"
 #include "sim/strategies/buffers.h"
+#include "sim/strategies/reducer.h"
 #include "sim/workload.h"
 
 namespace foretrain::sim {
@@ -107,7 +109,9 @@ MemoryParts data_parallel_memory(const models::Model& model, const Scenario& sce
   MemoryParts parts;
   parts.parameters = Bytes((count + models::frozen_parameter_count(model)) * (full + half));
   parts.gradients = Bytes(count * full);
-  parts.optimizer = Bytes(count * optimizer_state_bytes(training.optimizer));
+  // Parameter servers keep the state where they update.
+  const bool updates = !has_parameter_servers(strategies::chosen_reducer(scenario.stack, stack));
+  parts.optimizer = Bytes(updates ? count * optimizer_state_bytes(training.optimizer) : 0.0);
   const double saved =
       models::saved_elements(model) + (fused_attention(stack) ? 0.0 : models::unfused_saved_elements(model));
   parts.activations = Bytes(saved * models::activation_bytes(training.precision));

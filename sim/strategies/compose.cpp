@@ -9,11 +9,13 @@
 #include "base/statistics.h"
 #include "base/text.h"
 #include "sim/memory.h"
+#include "sim/server_links.h"
 #include "sim/strategies/batches.h"
 #include "sim/strategies/input_load.h"
 #include "sim/strategies/layers.h"
 #include "sim/strategies/optimizer.h"
 #include "sim/strategies/reducer.h"
+#include "sim/tables.h"
 
 namespace foretrain::sim::strategies {
 namespace {
@@ -33,19 +35,25 @@ void require_data_parallel_plan(const Plan& plan) {
 }
 
 // How much longer than the nominal the slowest rank's kernels take. The step of a synchronous job is that of its
-// slowest rank, so jitter enters as the expected maximum over the ranks.
-double compute_stretch(const StepWriter& writer, const Cluster& cluster) {
+// slowest rank, so jitter enters as the expected maximum over the ranks; over the micro-batches of a step it averages
+// out. Ranks that do not wait for one another have no slowest one.
+double compute_stretch(const StepWriter& writer, const Cluster& cluster, std::int64_t accumulation,
+                       const Reducer* reducer) {
   if (cluster.gpus == 1) return 1.0;
   double stretch = 1.0 + writer.stack("distributed_compute_slowdown");
-  stretch += writer.stack("step_jitter") * expected_normal_maximum(static_cast<std::size_t>(cluster.gpus));
+  if (!reducer->waits_for_all_ranks()) return stretch;
+  const double jitter = writer.stack("step_jitter") / std::sqrt(static_cast<double>(accumulation));
+  stretch += jitter * expected_normal_maximum(static_cast<std::size_t>(cluster.gpus));
   if (cluster.network != nullptr && cluster.nodes > 1) {
-    stretch += cluster.network->time_jitter_per_doubling * std::log2(static_cast<double>(cluster.nodes));
+    stretch += writer.stack("node_jitter_factor") * cluster.network->time_jitter_per_doubling *
+               std::log2(static_cast<double>(cluster.nodes));
   }
   return stretch;
 }
 
-Placement place(const Cluster& cluster, double stretch, double straggler_slowdown, const Reducer* reducer) {
-  const auto ranks = static_cast<std::size_t>(cluster.gpus);
+Placement place(const ComposeInput& input, double stretch, const Reducer* reducer) {
+  const auto ranks = static_cast<std::size_t>(input.cluster.gpus);
+  const double straggler_slowdown = input.scenario.cluster.straggler_slowdown;
   Placement placement;
   placement.class_of_rank.assign(ranks, 0);
   placement.stretch_of_rank.assign(ranks, stretch);
@@ -53,15 +61,22 @@ Placement place(const Cluster& cluster, double stretch, double straggler_slowdow
     placement.class_of_rank.back() = 1;
     placement.stretch_of_rank.back() *= straggler_slowdown;
   }
-  if (reducer != nullptr) placement.communicators = reducer->communicators();
+  if (reducer == nullptr) return placement;
+  placement.communicators = reducer->communicators();
+  const Communicator all = everyone(input.cluster.gpus).front();
+  const bool has_all = std::any_of(placement.communicators.begin(), placement.communicators.end(),
+                                   [&](const Communicator& known) { return known.name == all.name; });
+  if (spreads_tables(input.scenario.plan) && !has_all) placement.communicators.push_back(all);
   return placement;
 }
 
-// How often gradients are reduced and parameters updated within a step.
+// What happens in every micro-batch of a step and not once: gradients are reduced, parameters updated, activations of
+// tables exchanged.
 struct Pace {
   bool reduces_every = false;
   bool updates_every = false;
-  [[nodiscard]] bool written_out() const { return reduces_every || updates_every; }
+  bool exchanges_every = false;
+  [[nodiscard]] bool written_out() const { return reduces_every || updates_every || exchanges_every; }
 };
 
 // Writing out what cannot be aggregated has its limits: a program of this many activities takes about a gigabyte and
@@ -71,7 +86,7 @@ constexpr std::int64_t most_activities = 4'000'000;
 void require_writable(std::int64_t accumulation, std::int64_t activities_per_micro_batch) {
   const std::int64_t most = std::max<std::int64_t>(1, most_activities / activities_per_micro_batch);
   if (accumulation <= most) return;
-  throw Error(fmt::format("{} micro-batches per GPU and step, each with a reduction or update of its own, are too many "
+  throw Error(fmt::format("{} micro-batches per GPU and step, each with a reduction, update or exchange of its own, are too many "
                           "to be simulated",
                           accumulation),
               "/training/global_batch", fmt::format("at most {} of this model are possible", most));
@@ -138,6 +153,12 @@ void write_input(StepWriter& writer, const Batches& batches) {
   program.add_timed(writer.input_stream(), Category::input, program.add_label("load the next batch"), load->duration);
 }
 
+bool layers_exchange(const ComposeInput& input) {
+  if (!spreads_tables(input.scenario.plan)) return false;
+  const std::vector<const models::Operator*> operators = flat_operators(input.model);
+  return std::any_of(operators.begin(), operators.end(), [](const models::Operator* op) { return op->often_sharded; });
+}
+
 void warn_extrapolated(Composed& composed, const std::vector<std::string>& operators) {
   if (operators.empty()) return;
   composed.extrapolating = true;
@@ -159,9 +180,11 @@ Composed compose(const ComposeInput& input, ParameterTable& parameters) {
   StepWriter writer(input, parameters);
   write_input(writer, batches);
   write_host_overhead(writer, distributed);
-  const std::unique_ptr<Reducer> reducer = distributed ? make_reducer(writer) : nullptr;
+  // A single worker has parameter servers too.
+  const bool shares = distributed || has_parameter_servers(chosen_reducer(choice, input.stack));
+  const std::unique_ptr<Reducer> reducer = shares ? make_reducer(writer) : nullptr;
   const Pace pace{reducer != nullptr && reducer->reduces_every_micro_batch(),
-                  updates_every_micro_batch(choice, input.stack)};
+                  updates_every_micro_batch(choice, input.stack), distributed && layers_exchange(input)};
   Layers layers(writer, batches.accumulation, !pace.updates_every);
   StepLoop(writer, layers, reducer.get(), pace).write(batches.accumulation);
 
@@ -173,9 +196,10 @@ Composed compose(const ComposeInput& input, ParameterTable& parameters) {
   program.compute_rate_while_communicating = 1.0 - input.stack.at("compute_slowdown_while_communicating").value;
 
   Composed composed;
+  composed.waits_for_all_ranks = reducer == nullptr || reducer->waits_for_all_ranks();
   composed.terms = writer.take_terms();
-  composed.placement = place(input.cluster, compute_stretch(writer, input.cluster),
-                             input.scenario.cluster.straggler_slowdown, reducer.get());
+  composed.placement = place(
+      input, compute_stretch(writer, input.cluster, batches.accumulation, reducer.get()), reducer.get());
   composed.programs.push_back(std::move(program));
   if (input.scenario.cluster.straggler_slowdown != 1.0) {
     composed.programs.push_back(composed.programs.front());

@@ -31,6 +31,7 @@ struct Composed {
   std::vector<Term> terms;  // provenance of every duration, for explain (only when asked)
   std::vector<std::string> warnings;
   bool extrapolating = false;
+  bool waits_for_all_ranks = true;  // else each rank goes on to its next step by itself
 };
 
 struct ComposeInput {

@@ -71,11 +71,10 @@ std::vector<Communicator> ParameterServerReducer::communicators() const {
   if (aggregation_ == Aggregation::gpus) all.push_back({local, groups(true)});
   if (aggregation_ == Aggregation::host) all.push_back({local, groups(true), Pattern::servers});
   if (!has_servers_) return all;
-  const bool asynchronous = writer_.stack("asynchronous") != 0;
   for (const Server& server : servers_) {
     Communicator star = everyone(writer_.input().cluster.gpus).front();
     star.name = server.name;
-    if (asynchronous) star.groups = groups(aggregation_ != Aggregation::none);
+    if (!waits_for_all_ranks()) star.groups = groups(aggregation_ != Aggregation::none);
     star.pattern = Pattern::servers;
     star.server_nodes = server.nodes;
     star.client = aggregation_ == Aggregation::gpus   ? Client::node
@@ -85,6 +84,8 @@ std::vector<Communicator> ParameterServerReducer::communicators() const {
   }
   return all;
 }
+
+bool ParameterServerReducer::waits_for_all_ranks() const { return writer_.stack("asynchronous") == 0; }
 
 Bytes ParameterServerReducer::wire_bytes(const Parcel& parcel) const {
   return Bytes(parcel.elements * bytes_per_element_);

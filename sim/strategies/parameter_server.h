@@ -33,6 +33,7 @@ class ParameterServerReducer final : public Reducer {
   void after_backward(std::size_t index, ActivityIndex gradients_done) override;
   [[nodiscard]] std::vector<ActivityIndex> finish() override;
   [[nodiscard]] bool updates_parameters() const override { return false; }
+  [[nodiscard]] bool waits_for_all_ranks() const override;
 
  private:
   // Where the gradients of a node are summed before they leave it.

@@ -32,6 +32,8 @@ class Reducer {
   virtual void after_last_update(ActivityIndex /*updated*/) {}
   // Whether every rank updates all parameters itself (parameter servers do it for their workers).
   [[nodiscard]] virtual bool updates_parameters() const { return true; }
+  // Whether a step of all ranks ends with the slowest of them.
+  [[nodiscard]] virtual bool waits_for_all_ranks() const { return true; }
   // Whether every micro-batch is reduced, instead of the last one alone.
   [[nodiscard]] virtual bool reduces_every_micro_batch() const { return false; }
 

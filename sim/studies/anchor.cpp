@@ -55,6 +55,10 @@ double carrying_spread(const Scenario& from, const Scenario& to, const calibrate
   return std::hypot(repeat, log_spread_of_ratio(own_effects(from, catalogue), own_effects(to, catalogue)));
 }
 
+bool is_same_stack(const StackChoice& a, const StackChoice& b) {
+  return a.name == b.name && a.reducer == b.reducer && a.compression == b.compression && a.options == b.options;
+}
+
 }  // namespace
 
 SolvedAnchor solve_anchor(const MeasuredRun& run, const calibrate::Catalogue& catalogue) {
@@ -81,7 +85,7 @@ Anchor anchor_for(const Scenario& scenario, const SolvedAnchor& solved, const ca
     parameter.name = "measured step on " + from;
     parameter.provenance = same_micro_batch ? Provenance::measured : Provenance::interpolated;
     anchor.is_the_measured_run = run.same_machine && run.scenario.cluster.gpus == scenario.cluster.gpus &&
-                                 same_micro_batch && run.scenario.stack.options == scenario.stack.options;
+                                 same_micro_batch && is_same_stack(run.scenario.stack, scenario.stack);
   } else {
     parameter.name = fmt::format("step carried from {} to {}", from, to);
     parameter.provenance = Provenance::fitted;

@@ -118,9 +118,16 @@ void fill_binding(Prediction& prediction, const Replayed& replayed) {
     case Bottleneck::launches:
       prediction.binding = fmt::format("kernel launches and other host work ({})", share);
       break;
-    case Bottleneck::communication: prediction.binding = fmt::format("gradient all-reduce ({})", share); break;
+    case Bottleneck::communication: prediction.binding = fmt::format("gradient exchange ({})", share); break;
     case Bottleneck::input: prediction.binding = fmt::format("input pipeline ({})", share); break;
   }
+}
+
+// Of Activity::bytes of a collective over `ranks`, the buffer whose all-reduce over all `gpus` sends as much: a gather
+// counts half, the levels of a hierarchical reduction add up to about the buffer itself.
+double share_of_all_reduce(calibrate::CollectiveKind kind, int ranks, int gpus) {
+  const double sent = calibrate::is_with_servers(kind) ? 1.0 : calibrate::bus_factor(kind, ranks);
+  return sent / calibrate::bus_factor(calibrate::CollectiveKind::all_reduce, gpus);
 }
 
 GradientExchange gradient_exchange(const Replayed& replayed) {
@@ -136,7 +143,10 @@ GradientExchange gradient_exchange(const Replayed& replayed) {
     const Activity& activity = program.activities[i];
     if (activity.is_collective) {
       const CollectiveSpan& span = timeline.collectives[timeline.collective_of[at]];
-      exchange.bytes += activity.bytes.value;
+      if (activity.collective == calibrate::CollectiveKind::update) continue;
+      const Group& group = job.groups[job.instances[replayed.instance].group_of_communicator[activity.communicator]];
+      exchange.bytes +=
+          activity.bytes.value * share_of_all_reduce(activity.collective, group.shape.ranks, cluster.gpus);
       exchange.seconds += span.finish - span.all_arrived;
     } else if (activity.category == Category::forward) {
       exchange.backward_seconds = 0;  // an earlier micro-batch's

@@ -79,8 +79,7 @@ void fill_times(Prediction& prediction, const Replayed& replayed, const calibrat
       options.replays > 0 ? drawn_margins(replayed, options) : first_order_margins(replayed, main, reference);
   const LogMargins rate_margins = together(prediction.unexplained_loss, parameters.throughput);
   prediction.step_time = time_quantity(replayed.main.step_seconds(), rate_margins, provenance);
-  const auto samples = static_cast<double>(replayed.main.run->batches().global);
-  prediction.throughput = rate_quantity(samples / prediction.step_time.value, rate_margins, "samples/s", provenance);
+  prediction.throughput = rate_quantity(replayed.main.samples_per_second(), rate_margins, "samples/s", provenance);
   prediction.speedup =
       rate_quantity(speedup, together(prediction.unexplained_loss, parameters.speedup), "1", provenance);
   const double one_gpu = replayed.reference.run ? replayed.reference.samples_per_second() : prediction.throughput.value;

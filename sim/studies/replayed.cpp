@@ -69,7 +69,7 @@ Scenario one_gpu_of_the_same_machine(const Run& run, const DataStore& data) {
 
 }  // namespace
 
-double ReplayedRun::samples_per_second() const { return static_cast<double>(run->batches().global) / step_seconds(); }
+double ReplayedRun::samples_per_second() const { return run->samples_per_second(timeline); }
 
 double Replayed::speedup() const {
   return reference.run ? main.samples_per_second() / reference.samples_per_second() : 1.0;

@@ -1,5 +1,6 @@
 #include "sim/studies/run.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/error.h"
@@ -7,6 +8,8 @@
 #include "models/precision.h"
 #include "sim/engine/replay.h"
 #include "sim/fold.h"
+#include "sim/server_links.h"
+#include "sim/strategies/reducer.h"
 #include "sim/workload.h"
 
 namespace foretrain::sim::studies {
@@ -72,12 +75,30 @@ Run::Run(const Scenario& scenario, const calibrate::Catalogue& catalogue, const 
       batches_(strategies::resolve_batches(scenario.training, scenario.plan, cluster_.gpus)),
       parameters_(parameters),
       composed_(composed_for(scenario_, cluster_, model_, stack_, anchor, options.want_terms, parameters)),
-      topology_(cluster_, parameters),
+      topology_(cluster_, parameters,
+                server_links(cluster_, strategies::chosen_reducer(scenario_.stack, stack_), stack_,
+                             catalogue.collective_constants(), parameters)),
       costs_(cluster_, topology_, catalogue, parameters),
       job_(options.fold ? fold(std::move(composed_.programs), composed_.placement, topology_)
                         : expand(std::move(composed_.programs), composed_.placement, topology_)) {}
 
-MemoryParts Run::memory() const { return data_parallel_memory(model_, scenario_.training, stack_, distributed()); }
+MemoryParts Run::memory() const {
+  return data_parallel_memory(model_, scenario_, stack_, static_cast<int>(batches_.data_parallel));
+}
+
+double Run::samples_per_second(const Timeline& timeline) const {
+  if (composed_.waits_for_all_ranks) return static_cast<double>(batches_.global) / timeline.step_seconds;
+  const double samples_of_rank = static_cast<double>(batches_.micro * batches_.accumulation);
+  double rate = 0;
+  for (std::size_t i = 0; i < job_.instances.size(); ++i) {
+    double finish = 0;
+    for (SpanIndex at = timeline.first_of[i]; at < timeline.first_of[i + 1]; ++at) {
+      finish = std::max(finish, timeline.spans[at].finish);
+    }
+    rate += job_.instances[i].represents * samples_of_rank / finish;
+  }
+  return rate;
+}
 
 Timeline Run::replay(const Draw* draw) const { return engine::replay(job_, costs_, {engine::Fidelity::fluid, draw}); }
 

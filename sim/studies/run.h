@@ -52,6 +52,8 @@ class Run {
   [[nodiscard]] MemoryParts memory() const;
 
   [[nodiscard]] Timeline replay(const Draw* draw = nullptr) const;
+  // Of all ranks together; where they do not wait for one another, each at its own pace.
+  [[nodiscard]] double samples_per_second(const Timeline& timeline) const;
   // Terms of `explain` for collectives: only the run knows over which links they go.
   [[nodiscard]] std::vector<Term> collective_terms() const;
 

@@ -77,7 +77,7 @@ TEST_CASE("spreading a large classifier pays between nodes with one network card
   const auto speedup = [](const std::string& tables) {
     return studies::predict(faces(16, tables), studies::catalogue()).speedup.value;
   };
-  CHECK(speedup("sharded") > 1.1 * speedup("replicated"));
+  CHECK(speedup("sharded") > 1.05 * speedup("replicated"));
 }
 
 }  // namespace
