@@ -50,11 +50,11 @@ Reason FamilyDraft::map_node() {
   scenario_.cluster = node_.cluster;
   scenario_.cluster.where = row_.place;
   texts_["network"] = node_.network;
-  kind_ = "single node";
+  texts_["kind"] = kind_ = "single node";
   if (row_.gpus.back() <= node_.gpus) return std::nullopt;
   const std::string* group = tables_.network_groups.first(texts_);
   if (!node_.network_known || group == nullptr) return unsupported("network that nobody states");
-  kind_ = node_.network_stated ? *group : "network not stated";
+  texts_["kind"] = kind_ = node_.network_stated ? *group : "network not stated";
   return std::nullopt;
 }
 

@@ -21,6 +21,7 @@ import numpy
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 STEP = 0.1  # of the logarithm, for finite differences
+PRIOR_WEIGHT = 5e-4  # of a squared standard deviation of the priors, against the mean absolute residual
 
 
 def validate(foretrain, families, overlay):
@@ -68,7 +69,7 @@ def fit(jacobian, residuals, priors):
     for _ in range(30):
         at = residuals + jacobian @ theta
         weights = 1 / numpy.maximum(numpy.abs(at), 0.02) / len(at)
-        normal = jacobian.T @ (weights[:, None] * jacobian) + numpy.diag(0.02 / numpy.array(priors) ** 2)
+        normal = jacobian.T @ (weights[:, None] * jacobian) + numpy.diag(PRIOR_WEIGHT / numpy.array(priors) ** 2)
         theta = numpy.linalg.solve(normal, -jacobian.T @ (weights * residuals))
     return theta
 

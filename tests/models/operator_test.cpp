@@ -98,7 +98,7 @@ TEST_CASE("kinds and precisions have names that lead back to them") {
   CHECK(is_mixed(Precision::fp16));
 }
 
-TEST_CASE("what runs forward only has no backward pass; frozen parameters are counted apart") {
+TEST_CASE("what runs forward only has no backward pass, and frozen parameters are counted apart") {
   Operator product = with_shape(GemmShape{1, 3, 5, 7}), pass = with_shape(MemoryShape{10, 20, 40});
   product.frozen_parameters = {{"op.weight", {5, 7}}, {"op.bias", {5}}};
   product.output_elements = 15;

@@ -42,7 +42,7 @@ std::vector<std::string> kinds(const Route& route, const Topology& topology) {
   return names;
 }
 
-TEST_CASE("A push leaves the GPU, the node, and ends in the memory of the server's host; a pull comes back") {
+TEST_CASE("A push leaves the GPU, the node, and ends in the memory of the server's host, and a pull comes back") {
   TestNetwork test(16, 8, IntraNode::nvswitch, 8);
   test.add_servers();
   const Topology topology = test.topology();

@@ -89,7 +89,7 @@ TEST_CASE("Other ways of sharing gradients have no servers, one worker has") {
   CHECK(has_parameter_servers("kvstore"));
 }
 
-TEST_CASE("A topology without servers is what it was; with them it grows by memories, NIC shares and nodes") {
+TEST_CASE("A topology without servers is what it was, and with them it grows by memories, NIC shares and nodes") {
   Choice choice(16);
   const Cluster cluster = choice.resolved();
   const Topology without(cluster, choice.parameters);

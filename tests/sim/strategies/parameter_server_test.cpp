@@ -322,7 +322,7 @@ TEST_CASE(
   CHECK(seconds < 1.3 * (2 * 31 * 411e6 / rate + 1));
 }
 
-TEST_CASE("on a slow network parameter servers collapse; summing inside a node first helps by the GPUs of a node") {
+TEST_CASE("on a slow network parameter servers collapse, and summing inside a node first helps by the GPUs of a node") {
   const auto step = [](const char* machine, double local_aggregation) {
     ServerStep of("resnet50", machine, 32, 32);
     of.scenario.cluster.inter_node_gbits_per_s = 10;
@@ -342,7 +342,7 @@ TEST_CASE("on a slow network parameter servers collapse; summing inside a node f
 }
 
 TEST_CASE("one node: the host sums 2·L·S, which a model of dense layers feels and ResNet-50 does not") {
-  for (const int gpus : {2, 4, 8}) {
+  for (const int gpus : {4, 8}) {  // one worker alone has its traffic with the server already
     CAPTURE(gpus);
     const double vgg = efficiency(ServerStep("vgg16", "DGX-1 P100", gpus, 32));
     const double resnet = efficiency(ServerStep("resnet50", "DGX-1 P100", gpus, 32));
