@@ -100,6 +100,15 @@ std::string warnings_with_numbers(const sim::Decision& decision, const Style& st
   return warning_section(lines, style);
 }
 
+// Whose track record is quoted: the recommendation's, or else that of the first option of several GPUs.
+const sim::AlternativeAnswer& quoted_option(const sim::Decision& decision) {
+  if (decision.recommended >= 0) return decision.alternatives[static_cast<std::size_t>(decision.recommended)];
+  for (const sim::AlternativeAnswer& option : decision.alternatives) {
+    if (option.prediction.track_record) return option;
+  }
+  return decision.base;
+}
+
 }  // namespace
 
 std::string decide_text(const DecideResult& result, const Style& style) {
@@ -116,6 +125,8 @@ std::string decide_text(const DecideResult& result, const Style& style) {
   text += style.dim("  Intervals are 90 %. gain: throughput over today's; faster: odds of being faster than today;\n"
                     "  memory: share of a GPU's memory; as single runs: as many independent one-GPU runs, together.") +
           '\n';
+  const std::string record = track_record_words(quoted_option(decision).prediction);
+  if (!record.empty()) text += wrapped(record, "  ");
   text += warnings_with_numbers(decision, style);
   text += breakdown_section("Where today's step goes", decision.base.prediction, style);
   return text;

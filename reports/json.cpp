@@ -46,6 +46,17 @@ Json term_json(const sim::Term& term) {
   return json;
 }
 
+Json track_record_json(const calibrate::TrackRecord& record) {
+  Json json;
+  json["kind"] = record.kind;
+  json["families"] = record.families;
+  json["points"] = record.points;
+  json["median_ape"] = record.median_ape;
+  json["mape"] = record.mape;
+  json["coverage90"] = record.coverage90;
+  return json;
+}
+
 Json prediction_json(const sim::Prediction& prediction) {
   Json json;
   json["step_time"] = quantity_json(prediction.step_time);
@@ -64,6 +75,7 @@ Json prediction_json(const sim::Prediction& prediction) {
   json["global_batch"] = prediction.global_batch;
   json["nodes"] = prediction.nodes;
   json["binding"] = prediction.binding;
+  json["track_record"] = prediction.track_record ? track_record_json(*prediction.track_record) : Json(nullptr);
   json["extrapolating"] = prediction.extrapolating;
   json["warnings"] = prediction.warnings;
   Json& parameters = json["parameters"] = Json::array();

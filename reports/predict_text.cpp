@@ -19,6 +19,8 @@ std::string predict_text(const PredictResult& result, const Style& style) {
                                      training_words(scenario, prediction)));
   const std::string work = workload_words(result.workload, scenario, prediction);
   if (!work.empty()) text += wrapped(work + '.');
+  const std::string record = track_record_words(prediction);
+  if (!record.empty()) text += wrapped(record);
   text += warning_section(prediction.warnings, style);
   text += breakdown_section("Where the step goes", prediction, style);
   text += memory_section(prediction, style);

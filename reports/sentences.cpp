@@ -73,6 +73,16 @@ std::string workload_words(const Workload& workload, const sim::Scenario& scenar
   return text;
 }
 
+std::string track_record_words(const sim::Prediction& prediction) {
+  if (!prediction.track_record) return "";
+  const calibrate::TrackRecord& record = *prediction.track_record;
+  return fmt::format(
+      "Track record: on {} published speedup curves ({}) predictions were off by {:.1f} % (median) and {:.1f} % (mean), "
+      "and 90 % intervals held {} of the points.",
+      record.families, printable(record.kind), 100 * record.median_ape, 100 * record.mape,
+      format_percent(record.coverage90));
+}
+
 std::string cost_basis(const sim::Scenario& scenario) {
   return scenario.training.dataset_samples > 0 ? "per epoch" : "per million samples";
 }

@@ -5,12 +5,14 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/parameter.h"
 #include "base/quantity.h"
+#include "calibrate/track_record.h"
 #include "sim/scenario.h"
 
 namespace foretrain::sim {
@@ -71,6 +73,7 @@ struct Prediction {
   LogMargins unexplained_loss;             // of throughput and speedup, beside what the parameters leave open
   std::vector<ParameterShare> parameters;  // on the critical path, largest effect first
   std::vector<Term> terms;                 // filled when asked (explain)
+  std::optional<calibrate::TrackRecord> track_record;  // of published curves on this kind of cluster
   std::vector<std::string> warnings;       // extrapolating, retired machine, assumed rates
   bool extrapolating = false;
   std::uint64_t events = 0;

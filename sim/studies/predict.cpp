@@ -10,6 +10,7 @@
 #include "sim/studies/parts.h"
 #include "sim/studies/replayed.h"
 #include "sim/studies/scaling_interval.h"
+#include "sim/studies/track_record.h"
 
 namespace foretrain::sim::studies {
 namespace {
@@ -118,6 +119,7 @@ Prediction predict(const Scenario& scenario, const calibrate::Catalogue& catalog
   prediction.memory = memory_answer(run, catalogue.data());
   fill_consequences(prediction, *replayed);
   fill_warnings(prediction, *replayed);
+  prediction.track_record = track_record_of(run, catalogue.data());
   if (options.explain) {
     prediction.terms = run.composed().terms;
     const std::vector<Term> collectives = run.collective_terms();

@@ -73,7 +73,7 @@ std::string run_page(const std::string& page, int& commands) {
 }  // namespace
 
 TEST_CASE("the documentation's examples run and print what is written there") {
-  for (const char* name : {"README.md", "docs/cli.md"}) {
+  for (const char* name : {"README.md", "docs/cli.md", "docs/gradients.md", "docs/validation.md"}) {
     INFO(name << " (FORETRAIN_UPDATE_GOLDEN=1 rewrites its output blocks)");
     const std::string path = source_directory() + "/" + name;
     const std::string page = read_file(path);

@@ -1,0 +1,32 @@
+#include "sim/studies/track_record.h"
+
+#include <string>
+
+#include "sim/server_links.h"
+#include "sim/strategies/reducer.h"
+
+namespace foretrain::sim::studies {
+namespace {
+
+// As scenarios/corpus sorts curves: networks that move data past the kernel, and those that do not.
+std::string kind_of(const Run& run) {
+  if (has_parameter_servers(strategies::chosen_reducer(run.scenario().stack, run.stack()))) return "parameter server";
+  const Cluster& cluster = run.cluster();
+  if (cluster.nodes == 1) return "single node";
+  const std::string& network = cluster.network->name;
+  const bool past_the_kernel = network == "infiniband" || network == "roce" || network == "efa";
+  return past_the_kernel ? "InfiniBand or RoCE" : "Ethernet";
+}
+
+}  // namespace
+
+std::optional<calibrate::TrackRecord> track_record_of(const Run& run, const DataStore& data) {
+  if (run.cluster().gpus == 1) return std::nullopt;
+  const std::string kind = kind_of(run);
+  for (const calibrate::TrackRecord& record : calibrate::track_records(data)) {
+    if (record.kind == kind && record.points > 0) return record;
+  }
+  return std::nullopt;
+}
+
+}  // namespace foretrain::sim::studies
