@@ -11,8 +11,8 @@ namespace {
 
 // Of NVIDIA, in order of appearance.
 const std::vector<std::string>& generation_names() {
-  static const std::vector<std::string> names = {"kepler", "pascal", "volta",  "turing",
-                                                 "ampere", "ada",    "hopper", "blackwell"};
+  static const std::vector<std::string> names = {"kepler", "maxwell", "pascal", "volta",    "turing",
+                                                 "ampere", "ada",     "hopper", "blackwell"};
   return names;
 }
 

@@ -80,7 +80,7 @@ struct UnfusedAttention {
 struct Device {
   std::string name;        // "A100-SXM4-80GB"
   std::string chip;        // "A100": boards of one chip err alike, so they share their parameters
-  std::string generation;  // "kepler", "pascal", "volta", "turing", "ampere", "ada", "hopper", "blackwell"
+  std::string generation;  // "kepler", "maxwell", "pascal", "volta", "turing", "ampere", "ada", "hopper", "blackwell"
   Bytes memory;
   BytesPerSecond memory_bandwidth;
   int multiprocessors = 1;

@@ -32,18 +32,19 @@ Reason FamilyDraft::map_model() {
   return std::nullopt;
 }
 
-// "seq512", "224", "224x224": sizes of the input, where the model has them to choose.
+// "224", "224x224" of models that see images, "seq512", "512", "512 tokens" of others that have a length to choose.
 void FamilyDraft::read_sequence_or_image(const std::string& text) {
-  static const std::regex sequence("seq ?([1-9][0-9]{0,6})"), image("([1-9][0-9]{0,4})(x[0-9]{1,5})?");
+  static const std::regex sequence("(seq ?)?([1-9][0-9]{0,6})( tokens)?"), image("([1-9][0-9]{0,4})(x[0-9]{1,5})?");
+  const auto sizes = models::zoo_sizes(scenario_.model.name, catalogue_.data());
+  const auto own = sizes.find("image");
   std::smatch match;
-  if (std::regex_match(text, match, sequence)) {
-    const models::Model model = models::build_model(scenario_.model, {}, catalogue_.data());
-    if (model.sequence > 0) scenario_.training.sequence = std::stoll(match[1]);
-  } else if (std::regex_match(text, match, image)) {
-    const auto sizes = models::zoo_sizes(scenario_.model.name, catalogue_.data());
-    const auto own = sizes.find("image");
+  if (own != sizes.end()) {
+    if (!std::regex_match(text, match, image)) return;
     const double side = std::stod(match[1]);
-    if (own != sizes.end() && own->second != side) scenario_.model.overrides["image"] = side;
+    if (own->second != side) scenario_.model.overrides["image"] = side;
+  } else if (std::regex_match(text, match, sequence)) {
+    const models::Model model = models::build_model(scenario_.model, {}, catalogue_.data());
+    if (model.sequence > 0) scenario_.training.sequence = std::stoll(match[2]);
   }
 }
 

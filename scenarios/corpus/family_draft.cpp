@@ -22,6 +22,11 @@ std::set<std::string> stack_names(const calibrate::Catalogue& catalogue) {
   return {names.begin(), names.end()};
 }
 
+// All that a row says of its machines, for words that stand now in one column and now in another.
+std::string hardware_words(const Texts& texts) {
+  return texts.at("gpu") + "; " + texts.at("intra_node") + "; " + texts.at("inter_node") + "; " + texts.at("variant");
+}
+
 }  // namespace
 
 Reason unsupported(const std::string& what) { return "unsupported: " + what; }
@@ -43,6 +48,7 @@ Reason FamilyDraft::map() {
 }
 
 Reason FamilyDraft::map_node() {
+  texts_["hardware"] = hardware_words(texts_);
   const DeviceFact* fact = tables_.gpus.first(texts_);
   if (fact == nullptr || !fact->unsupported.empty()) return unsupported("device");
   texts_["device"] = fact->device;
@@ -52,6 +58,7 @@ Reason FamilyDraft::map_node() {
   texts_["network"] = node_.network;
   texts_["kind"] = kind_ = "single node";
   if (row_.gpus.back() <= node_.gpus) return std::nullopt;
+  if (const std::string* reason = tables_.unsupported_networks.first(texts_)) return unsupported(*reason);
   const std::string* group = tables_.network_groups.first(texts_);
   if (!node_.network_known || group == nullptr) return unsupported("network that nobody states");
   texts_["kind"] = kind_ = node_.network_stated ? *group : "network not stated";

@@ -34,6 +34,8 @@ std::optional<double> written_rate(const std::string& clause) {
 
 std::optional<std::int64_t> written_count(const std::string& clause) {
   static const std::regex count(R"((^|[^0-9A-Za-z.])([0-9]{1,3}) ?(x|X|×)([^0-9A-Za-z]|$))");
+  static const std::regex two("dual.?rail", std::regex::ECMAScript | std::regex::icase);
+  if (std::regex_search(clause, two)) return 2;
   std::smatch match;
   if (!std::regex_search(clause, match, count) || std::stoi(match[2]) < 1) return std::nullopt;
   return std::stoi(match[2]);

@@ -56,15 +56,29 @@ MachineFact machine_of(const Texts& texts, const calibrate::Device& device, cons
   return *usual;
 }
 
-// "8/node", "4 GPUs per node", "4x V100 per node": what the row itself says of its nodes; 0 = nothing.
-std::int64_t stated_gpus_per_node(const Texts& texts) {
-  static const std::regex count(R"((^|[^0-9A-Za-z.])([1-9][0-9]?) ?(x ?)?([A-Z0-9-]+ ?)?(GPUs? ?)?(/|per) ?node)",
-                                std::regex::ECMAScript | std::regex::icase);
-  for (const char* column : {"intra_node", "gpu", "inter_node"}) {
+// The number of GPUs in "8/node", "4x V100 per node", "4 Titan X per server", "4-GPU nodes", "nodes with 8 GPUs"; 0 =
+// none. Words stand apart, so that a long text is read in one go.
+std::int64_t gpus_per_node_in(const std::string& text, const std::string& words_before_per) {
+  static constexpr auto flags = std::regex::ECMAScript | std::regex::icase;
+  const std::string start = "(?:^|[^0-9A-Za-z.])", number = "([1-9][0-9]?)(?![0-9])", times = "(?: ?x)? ?";
+  const std::string node = "(?:node|server|machine|host|instance)";
+  for (const std::string& pattern : {start + number + times + words_before_per + "(?:/|per) ?" + node,
+                                     start + number + "[ -]?GPU " + node,
+                                     node + "s? (?:of|with) " + number + times + "(?:[A-Z0-9-]+ ){0,3}GPU"}) {
     std::smatch match;
-    if (std::regex_search(texts.at(column), match, count)) return std::stoll(match[2]);
+    if (std::regex_search(text, match, std::regex(pattern, flags))) return std::stoll(match[1]);
   }
   return 0;
+}
+
+// What the row itself says of its nodes; 0 = nothing. Where networks are described, only what is called GPUs counts:
+// there are network cards per node, too.
+std::int64_t stated_gpus_per_node(const Texts& texts) {
+  const std::string gpus = "(?:[A-Z0-9-]+ ){0,3}GPUs? ?", any = "(?:(?![GMT]i?b)[A-Z0-9-]+(?: |(?=/))){0,4}";
+  for (const char* column : {"intra_node", "gpu"}) {
+    if (const std::int64_t count = gpus_per_node_in(texts.at(column), any); count > 0) return count;
+  }
+  return gpus_per_node_in(texts.at("inter_node"), gpus);
 }
 
 // Sockets over an InfiniBand card are TCP; a network that is Ethernet anyway stays what the catalogue says it is.

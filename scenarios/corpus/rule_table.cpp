@@ -12,7 +12,7 @@ namespace {
 
 // Texts that the mapping itself adds to the columns as it goes on, in the order in which they are found out.
 const std::vector<std::string>& derived_texts() {
-  static const std::vector<std::string> names = {"device", "zoo", "network", "kind"};
+  static const std::vector<std::string> names = {"hardware", "device", "zoo", "network", "kind"};
   return names;
 }
 

@@ -141,6 +141,7 @@ CorpusTables::CorpusTables(const DataStore& data)
       machines(data, "machines", "machines", parse_machine),
       default_machines(data, "machines", "defaults", parse_machine),
       whole_texts(data, "networks", "whole_texts", text_under("kind")),
+      unsupported_networks(data, "networks", "unsupported", text_under("unsupported")),
       clause_uses(data, "networks", "clause_uses", text_under("use")),
       clause_kinds(data, "networks", "clause_kinds", text_under("kind")),
       network_groups(data, "networks", "groups", text_under("kind")),

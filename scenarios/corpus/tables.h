@@ -62,7 +62,7 @@ struct CorpusTables {
   RuleTable<DeviceFact> gpus;
   RuleTable<MachineFact> machines, default_machines;
   // Of a network's description: what the whole of it says, and clause by clause.
-  RuleTable<std::string> whole_texts, clause_uses, clause_kinds, network_groups;
+  RuleTable<std::string> whole_texts, unsupported_networks, clause_uses, clause_kinds, network_groups;
   RuleTable<double> port_rates;  // gbits_per_s
   RuleTable<StackFact> stacks;
   RuleTable<NumbersFact> stack_options;

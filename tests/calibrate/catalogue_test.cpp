@@ -70,7 +70,7 @@ TEST_CASE("every shipped file is read and refers to what exists") {
   }
   for (const std::string& name : catalogue.network_names()) CHECK_FALSE(catalogue.network(name).source.empty());
   for (const std::string& key : stack_keys()) CHECK_FALSE(catalogue.stack("pytorch-ddp").at(key).source.empty());
-  CHECK(catalogue.collective_constants().pcie_bandwidth.size() == 8);
+  CHECK(catalogue.collective_constants().pcie_bandwidth.size() == 9);
 }
 
 TEST_CASE("names are unique, case aside") {

@@ -2,6 +2,7 @@
 #include "tests/catch.h"
 
 #include <map>
+#include <set>
 #include <string>
 
 #include "calibrate/catalogue.h"
@@ -68,7 +69,7 @@ TEST_CASE("numbers of a device are possible ones") {
     INFO(name);
     const Device& device = catalogue.device(name);
     CHECK_FALSE(device.datasheet_source.empty());
-    CHECK(device.memory.value >= 12e9);
+    CHECK(device.memory.value >= 8e9);
     CHECK(device.memory.value <= 310e9);
     CHECK(device.idle_watts < device.power_watts);
     CHECK(device.peak.count(models::Precision::fp32) == 1);
@@ -77,7 +78,8 @@ TEST_CASE("numbers of a device are possible ones") {
     CHECK(per_multiprocessor > 2 * 64 * 0.7e9);
     CHECK(per_multiprocessor < 2 * 192 * 2.7e9);
     const auto fp16 = device.peak.find(models::Precision::fp16);
-    const bool tensor_cores = device.generation != "kepler" && device.generation != "pascal";
+    const std::set<std::string> without_tensor_cores = {"kepler", "maxwell", "pascal"};
+    const bool tensor_cores = without_tensor_cores.count(device.generation) == 0;
     CHECK((fp16 != device.peak.end()) == tensor_cores);
     for (const auto& [precision, product] : device.products) {
       CHECK(product.evidence.relative_spread > 0.05);
@@ -98,6 +100,36 @@ TEST_CASE("the further a device is from a measured one, the less is known of it"
   CHECK(spread("A40") < spread("RTX-6000-Ada"));               // another generation
   CHECK(spread("RTX-6000-Ada") < spread("L4"));                // and another chip of that
   CHECK(spread("B200-SXM-180GB") < spread("GB200-186GB"));
+}
+
+TEST_CASE("boards of older generations are known less well the further they are from a measured one") {
+  const Catalogue catalogue{DataStore()};
+  const auto spread = [&](const char* name, models::Precision precision) {
+    return catalogue.device(name).products.at(precision).evidence.relative_spread;
+  };
+  const auto fp32 = models::Precision::fp32, fp16 = models::Precision::fp16;
+  CHECK(spread("P100-PCIE-16GB", fp32) < spread("TITAN-X-Pascal", fp32));  // another chip of the generation
+  CHECK(spread("TITAN-X-Pascal", fp32) < spread("GTX-1080", fp32));        // and another chip of that
+  CHECK(spread("GTX-1080", fp32) < spread("M40", fp32));                   // another generation
+  CHECK(spread("V100-PCIE-16GB", fp16) < spread("TITAN-V", fp16));         // another board
+  CHECK(spread("TITAN-V", fp16) < spread("RTX-2080-Ti", fp16));            // another generation
+  CHECK(catalogue.device("TITAN-V").chip == "V100");
+  CHECK(catalogue.device("TITAN-X-Maxwell").generation == "maxwell");
+}
+
+TEST_CASE("GeForce boards accumulate fp16 products in fp32 at half rate") {
+  const Catalogue catalogue{DataStore()};
+  // Of fp16 per multiprocessor and clock cycle, where the clock follows from two FLOPs per fp32 lane and cycle.
+  const auto per_cycle = [&](const char* name, double lanes) {
+    const auto& peak = catalogue.device(name).peak;
+    return peak.at(models::Precision::fp16) / peak.at(models::Precision::fp32) * 2 * lanes;
+  };
+  CHECK(per_cycle("TITAN-RTX", 64) == Approx(1024).epsilon(0.01));
+  CHECK(per_cycle("RTX-2080-Ti", 64) == Approx(512).epsilon(0.01));
+  CHECK(per_cycle("A40", 128) == Approx(1024).epsilon(0.01));
+  CHECK(per_cycle("RTX-3080", 128) == Approx(512).epsilon(0.01));
+  CHECK(per_cycle("RTX-4080", 128) == Approx(512).epsilon(0.01));
+  CHECK(per_cycle("RTX-5090", 128) == Approx(512).epsilon(0.01));
 }
 
 }  // namespace
