@@ -58,7 +58,10 @@ Reason FamilyDraft::map_node() {
   texts_["network"] = node_.network;
   texts_["kind"] = kind_ = "single node";
   if (row_.gpus.back() <= node_.gpus) return std::nullopt;
-  if (const std::string* reason = tables_.unsupported_networks.first(texts_)) return unsupported(*reason);
+  if (const std::string* reason = tables_.unsupported_networks.first(texts_)) {
+    kind_ = "another network";
+    return unsupported(*reason);
+  }
   const std::string* group = tables_.network_groups.first(texts_);
   if (!node_.network_known || group == nullptr) return unsupported("network that nobody states");
   texts_["kind"] = kind_ = node_.network_stated ? *group : "network not stated";

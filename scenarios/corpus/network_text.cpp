@@ -48,7 +48,9 @@ NetworkWords read_clause(const std::string& clause, const CorpusTables& tables) 
   if (const double* rate = meaning(tables.port_rates, clause); rate != nullptr && !words.gbits_per_s) {
     words.gbits_per_s = *rate;
   }
-  words.nics = written_count(clause).value_or(1);
+  const std::optional<std::int64_t> count = written_count(clause);
+  words.nics = count.value_or(1);
+  words.nics_said = count.has_value();
   return words;
 }
 
@@ -65,13 +67,17 @@ bool is_better(const NetworkWords& one, const NetworkWords& other) {
 
 NetworkWords read_network(const std::string& text, const CorpusTables& tables) {
   NetworkWords computing, any;
+  std::string said;  // kind, anywhere, for a rate that stands apart from it: "InfiniBand, 56 Gb/s"
   for (const std::string& clause : clauses_of(text)) {
     const NetworkWords words = read_clause(clause, tables);
     const std::string* use = meaning(tables.clause_uses, clause);
     if (use != nullptr && *use == "computing" && is_better(words, computing)) computing = words;
     if (use == nullptr && is_better(words, any)) any = words;
+    const bool counts = use == nullptr || *use == "computing";
+    if (counts && !words.kind.empty() && (said.empty() || said == "ethernet")) said = words.kind;
   }
   NetworkWords best = computing.says_something() ? computing : any;
+  if (best.kind.empty()) best.kind = said;
   if (const std::string* kind = meaning(tables.whole_texts, text)) best.kind = *kind;
   return best;
 }

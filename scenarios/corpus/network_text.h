@@ -16,6 +16,7 @@ struct NetworkWords {
   std::string kind;                   // of the catalogue's networks, or "ethernet"; empty = not said
   std::optional<double> gbits_per_s;  // of one card
   std::int64_t nics = 1;              // that gradients use; of no meaning without the rate
+  bool nics_said = false;
   [[nodiscard]] bool says_something() const { return !kind.empty() || gbits_per_s; }
 };
 

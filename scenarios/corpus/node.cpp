@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
+#include <optional>
 #include <regex>
 
 #include "base/error.h"
@@ -46,11 +48,16 @@ const Machine* named_machine(const Texts& texts, const calibrate::Device& device
   return nullptr;
 }
 
-// What the tables know of the row's machine, what the row itself names, or what is usual with its GPU.
-MachineFact machine_of(const Texts& texts, const calibrate::Device& device, const Catalogue& catalogue,
-                       const CorpusTables& tables) {
+// What the tables know of the row's machine, or what the row itself names; nothing = neither.
+std::optional<MachineFact> known_machine(const Texts& texts, const calibrate::Device& device,
+                                         const Catalogue& catalogue, const CorpusTables& tables) {
   if (const MachineFact* listed = tables.machines.first(texts)) return *listed;
-  if (const Machine* named = named_machine(texts, device, catalogue)) return {named->name, "", ""};
+  if (const Machine* named = named_machine(texts, device, catalogue)) return MachineFact{named->name, "", ""};
+  return std::nullopt;
+}
+
+// What is usual with the row's GPU.
+MachineFact usual_machine(const Texts& texts, const calibrate::Device& device, const CorpusTables& tables) {
   const MachineFact* usual = tables.default_machines.first(texts);
   if (usual == nullptr) throw Error("no machine is usual with " + quoted(device.name), "corpus/machines.json");
   return *usual;
@@ -118,17 +125,28 @@ Node node_of(const MachineFact& fact, const calibrate::Device& device, const Cat
   return node;
 }
 
+// "HDR InfiniBand" of a machine that the row names and that has eight such cards: all of them, where no count is said.
+bool is_own_card(const NetworkWords& words, const Machine& machine) {
+  if (words.nics_said || !words.gbits_per_s || !machine.inter_node_bandwidth) return false;
+  const double cards = *machine.inter_node_bandwidth / gbits_per_s(*words.gbits_per_s);
+  return std::abs(cards - machine.nics) < 0.01 * machine.nics;
+}
+
 }  // namespace
 
 Node find_node(const Texts& texts, std::int64_t most_gpus, const Catalogue& catalogue, const CorpusTables& tables) {
   const calibrate::Device& device = catalogue.device(texts.at("device"));
-  MachineFact fact = machine_of(texts, device, catalogue, tables);
+  const std::optional<MachineFact> known = known_machine(texts, device, catalogue, tables);
+  MachineFact fact = known ? *known : usual_machine(texts, device, tables);
   if (const std::int64_t stated = stated_gpus_per_node(texts); stated > 0) {
     fact.gpus_per_node = stated;
     fact.gpus_per_node_at_most = 0;
   }
   Node node = node_of(fact, device, catalogue);
-  const NetworkWords words = read_network(texts.at("inter_node"), tables);
+  NetworkWords words = read_network(texts.at("inter_node"), tables);
+  if (known && !fact.machine.empty() && is_own_card(words, catalogue.machine(fact.machine))) {
+    words.nics = catalogue.machine(fact.machine).nics;
+  }
   std::string own = fact.machine.empty() ? "" : catalogue.machine(fact.machine).network;
   if (!fact.network.empty()) own = fact.network;
   if (fact.inter_node_gbits_per_s > 0) {

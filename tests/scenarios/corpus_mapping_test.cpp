@@ -52,6 +52,10 @@ TEST_CASE("names are known in the spellings that people use") {
   CHECK(model_of("bert_large") == "bert-large-pretraining");
   CHECK(model_of("GPT-2 XL") == "gpt2-xl");
   CHECK(model_of("GPT2") == "gpt2");
+  CHECK(model_of("GPT-2 (124M)") == "gpt2");
+  CHECK(model_of("GPT-2 (345M)") == "gpt2-medium");
+  CHECK(model_of("Transformer") == "transformer-base");
+  CHECK(model_of("Inception v3") == "inception-v3");
   // tf_cnn_benchmarks' own ResNets are of the first version.
   CHECK(model_of("ResNet-152", {{"framework", "TensorFlow (tf_cnn_benchmarks)"}, {"strategy", "horovod"}}) ==
         "resnet152-v1");
@@ -60,6 +64,7 @@ TEST_CASE("names are known in the spellings that people use") {
 TEST_CASE("a model that the zoo does not have is declined") {
   CHECK(reason_of({{"model", "PolyNet"}}) == "unsupported: model");
   CHECK(reason_of({{"model", "DistilBERT"}}) == "unsupported: model");
+  CHECK(reason_of({{"model", "GoogLeNet"}}) == "unsupported: model");
   CHECK(reason_of({{"model", "EfficientNet-B7"}}) == "unsupported: model");
   CHECK(reason_of({{"model", ""}}) == "unsupported: model");
 }
@@ -73,6 +78,8 @@ TEST_CASE("sequence length and image size come from their column, else from the 
   CHECK(short_bert.training.sequence == 128);
   CHECK(short_bert.model.overrides.empty());
   CHECK(scenario({{"model", "BERT-large fine-tune SQuAD"}, {"seq_or_image", ""}}).training.sequence == 384);
+  CHECK(scenario({{"model", "BERT-large pretrain"}, {"seq_or_image", "512"}}).training.sequence == 512);
+  CHECK(scenario({{"model", "GPT-2"}, {"seq_or_image", "512 tokens"}}).training.sequence == 512);
   CHECK(scenario({{"seq_or_image", "224"}}).model.overrides.empty());
   CHECK(scenario({{"seq_or_image", "160x160"}}).model.overrides.at("image") == 160);
   CHECK(reason_of({{"seq_or_image", "2"}}).find("unsupported") == 0);  // no ResNet sees two pixels
@@ -108,6 +115,14 @@ TEST_CASE("software is found by framework, strategy and version") {
   CHECK(stack_of("MXNet", "PS (kvstore dist_device_sync)") == "mxnet-kvstore");
   CHECK(stack_of("TensorFlow 1.4", "parameter_server(cpu)") == "tensorflow-parameter-server");
   CHECK(stack_of("OneFlow 0.3.4", "OneFlow DP") == "oneflow");
+  CHECK(stack_of("TensorFlow 1.x", "Horovod") == "horovod-tensorflow1");
+  CHECK(stack_of("tf_cnn_benchmarks", "horovod") == "horovod-tensorflow1");
+  CHECK(stack_of("TensorFlow 1.12 + Horovod", "") == "horovod-tensorflow1");
+  CHECK(stack_of("Horovod, PyTorch", "data parallel") == "horovod-pytorch");
+  CHECK(stack_of("PyTorch 1.2", "PyTorch DDP") == "pytorch-ddp");
+  CHECK(stack_of("MXNet 1.1", "dist_sync") == "mxnet-kvstore");
+  CHECK(stack_of("tf_cnn_benchmarks", "distributed_replicated") == "tensorflow-parameter-server");
+  CHECK(stack_of("TensorFlow 1.9", "collective_all_reduce") == "tensorflow-multi-worker-mirrored-2.3");
   // One node is mirrored without workers.
   const Family one_node =
       family_of({{"framework", "TensorFlow 2.3"}, {"strategy", "MirroredStrategy"}, {"gpus", "1 2 8"}});
@@ -121,6 +136,10 @@ TEST_CASE("classes of software without calibration are declined") {
     return reason_of({{"framework", framework}, {"strategy", strategy}});
   };
   CHECK(reason("Chainer", "") == "unsupported: software");
+  CHECK(reason("Caffe2", "parameter server") == "unsupported: software");
+  CHECK(reason("PyTorch", "BytePS") == "unsupported: a system of its own for gradients");
+  CHECK(reason("PyTorch", "DDP, PowerSGD rank 4") == "unsupported: compressed gradients");
+  CHECK(reason("MXNet", "dist_async") == "unsupported: asynchronous training");
   CHECK(reason("TensorFlow 1.4", "MPI all-reduce on CPU") == "unsupported: all-reduce over MPI or on CPUs");
   CHECK(reason("PyTorch", "nn.DataParallel") == "unsupported: replication by a single process");
   CHECK(reason("PyTorch", "DistributedDataParallel").empty());

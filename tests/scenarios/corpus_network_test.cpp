@@ -46,6 +46,16 @@ const Expected readings[] = {
     {"25 Gigabit Ethernet", "ethernet", 1, 25},
     {"2 × HDR InfiniBand", "infiniband", 2, 200},
     {"4x 100GbE RoCE v2", "roce", 4, 100},
+    {"25 GbE RoCE", "roce", 1, 25},
+    {"25Gbit/s RDMA", "roce", 1, 25},
+    {"40GbE TCP", "ethernet", 1, 40},
+    {"100 Gb/s Ethernet", "ethernet", 1, 100},
+    {"56 Gb/s FDR InfiniBand", "infiniband", 1, 56},
+    {"InfiniBand with RDMA, 56Gbps", "infiniband", 1, 56},
+    {"dual-rail EDR InfiniBand", "infiniband", 2, 100},
+    {"Omni-Path", "infiniband", 1, 100},
+    {"Slingshot 11", "roce", 1, 200},
+    {"Slingshot-10", "roce", 1, 100},
     {"AWS p2.16xlarge network", "", 1, 0},
     {"", "", 1, 0},
 };
@@ -122,6 +132,43 @@ TEST_CASE("a row's own words about its nodes' GPUs come before the machine's") {
   CHECK_FALSE(nodes("8 GPUs/node").gpus_per_node);  // as a DGX A100 has
   CHECK_FALSE(nodes("A100/node").gpus_per_node);
   CHECK(family_of({{"intra_node", "4 GPUs per node"}, {"gpus", "1 2 8"}}).kind == "InfiniBand or RoCE");
+}
+
+TEST_CASE("the number of GPUs of a node is said in many ways") {
+  // V100 by default stand in DGX-1 of eight.
+  const auto nodes = [](const char* gpu, const char* intra_node, const char* inter_node) {
+    return family_of({{"gpu", gpu}, {"intra_node", intra_node}, {"inter_node", inter_node}})
+        .anchor.scenario.cluster.gpus_per_node;
+  };
+  const char* edr = "EDR InfiniBand";
+  CHECK(nodes("V100", "4x V100 per server", edr) == 4);
+  CHECK(nodes("V100", "4 Tesla V100 GPUs per machine", edr) == 4);
+  CHECK(nodes("4 V100 GPUs/node", "", edr) == 4);
+  CHECK(nodes("V100", "4-GPU nodes", edr) == 4);
+  CHECK(nodes("V100", "nodes with 4 GPUs, NVLink", edr) == 4);
+  CHECK(nodes("V100", "servers of 4 V100 GPUs", edr) == 4);
+  CHECK(nodes("V100", "", "EDR InfiniBand, 4 GPUs per node") == 4);
+  CHECK(nodes("Summit V100, 6 per node", "", edr) == 6);
+  // Cards, rates and memory have numbers per node, too.
+  CHECK_FALSE(nodes("V100", "", "2x EDR InfiniBand per node"));
+  CHECK_FALSE(nodes("V100", "", "100 Gb per node, InfiniBand"));
+  CHECK_FALSE(nodes("V100", "512 GB per node", edr));
+}
+
+TEST_CASE("a card that the named machine has several of stands for all of them, unless a count is said") {
+  const auto rate = [](const char* node, const char* network) {
+    return family_of({{"intra_node", node}, {"inter_node", network}}).anchor.scenario.cluster.inter_node_gbits_per_s;
+  };
+  CHECK(rate("DGX A100", "HDR InfiniBand") == 8 * 200.);
+  CHECK(rate("DGX A100", "1x HDR InfiniBand") == 200.);
+  CHECK(rate("DGX A100", "EDR InfiniBand") == 100.);  // of which it has none
+  CHECK(rate("", "HDR InfiniBand") == 200.);          // a node that nobody names
+}
+
+TEST_CASE("networks without calibration are declined where the curve leaves its node") {
+  const Columns aries = {{"gpu", "P100"}, {"intra_node", "Piz Daint, 1 per node"}, {"inter_node", "Aries"}};
+  CHECK(reason_of(aries) == "unsupported: network without calibration");
+  CHECK(reason_of({{"gpu", "P100"}, {"inter_node", "Aries"}, {"gpus", "1 2 8"}}).empty());
 }
 
 TEST_CASE("servers of PCIe boards hold up to ten where no network is stated, and need one beyond") {
