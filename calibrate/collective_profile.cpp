@@ -16,12 +16,16 @@ CollectiveKind parse_kind(const JsonView& value) {
 }
 
 CollectiveTable parse_table(const JsonView& value) {
-  value.allow_only({"device", "intra_node", "collective", "ranks", "bytes", "seconds", "relative_spread", "source"});
+  value.allow_only({"device", "intra_node", "collective", "ranks", "link_gbytes_per_s", "bytes", "seconds", "relative_spread",
+                    "source"});
   CollectiveTable table;
   table.device = value.at("device").string();
   table.intra_node = value.at("intra_node").one_of(intra_node_names());
   table.kind = parse_kind(value.at("collective"));
   table.ranks = static_cast<int>(value.at("ranks").integer(2, 1024));
+  if (const auto rate = value.find("link_gbytes_per_s")) {
+    table.link_bandwidth = gbytes_per_s(rate->number({0, 1e6, true}));
+  }
   table.bytes = parse_numbers(value.at("bytes"), {0, 1e15, true}, true);
   table.seconds = parse_numbers(value.at("seconds"), {0, 1e6, true}, false);
   if (table.seconds.size() != table.bytes.size()) value.at("seconds").fail("needs one time for each size");

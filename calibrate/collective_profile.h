@@ -7,6 +7,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,8 @@ struct CollectiveTable {
   std::string intra_node;  // to_string(IntraNode)
   CollectiveKind kind = CollectiveKind::all_reduce;
   int ranks = 0;
+  // Of the links that it was measured on, per GPU and direction; it says nothing of faster or slower ones.
+  std::optional<BytesPerSecond> link_bandwidth;
   std::vector<double> bytes;  // ascending
   std::vector<double> seconds;
   double relative_spread = 0;

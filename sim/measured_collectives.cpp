@@ -31,13 +31,21 @@ MeasuredTime time_in(const CollectiveTable& table, Bytes bytes) {
 
 Seconds between(Seconds below, Seconds above, double weight_above) { return below + (above - below) * weight_above; }
 
+// A table of links of another rate says nothing of these.
+bool same_links(const CollectiveTable& table, const calibrate::Machine& machine) {
+  constexpr double tolerance = 0.02;
+  if (!table.link_bandwidth || !machine.intra_node_bandwidth) return true;
+  return std::abs(*machine.intra_node_bandwidth / *table.link_bandwidth - 1) < tolerance;
+}
+
 }  // namespace
 
 MeasuredCollectives::MeasuredCollectives(const Cluster& cluster, const std::vector<CollectiveTable>& tables) {
   const std::string fabric = calibrate::to_string(cluster.machine.intra_node);
   const auto keep = [&](const std::string& device) {
     for (const CollectiveTable& table : tables) {
-      if (table.device == device && table.intra_node == fabric && !table.bytes.empty()) tables_.push_back(&table);
+      const bool speaks = table.device == device && table.intra_node == fabric && same_links(table, cluster.machine);
+      if (speaks && !table.bytes.empty()) tables_.push_back(&table);
     }
   };
   keep(cluster.machine.device);
