@@ -5,7 +5,9 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "base/markdown.h"
 #include "base/text.h"
+#include "base/utf8.h"
 
 namespace foretrain {
 
@@ -40,9 +42,23 @@ bool is_number(const std::string& cell) {
   return !cell.empty() && end == cell.c_str() + cell.size() && std::isfinite(value);
 }
 
+// printable(), but a reader of CSV takes tabs and the line breaks of quoted cells for what they are.
+std::string csv_text(std::string_view cell) {
+  std::string result;
+  while (!cell.empty()) {
+    const std::size_t plain = std::min(cell.find_first_of("\t\r\n"), cell.size());
+    result += printable(cell.substr(0, plain), cell.size());
+    cell.remove_prefix(plain);
+    const std::size_t kept = std::min(cell.find_first_not_of("\t\r\n"), cell.size());
+    result += cell.substr(0, kept);
+    cell.remove_prefix(kept);
+  }
+  return result;
+}
+
 std::string csv_cell(const std::string& cell) {
   constexpr std::string_view formula_starts = "=+-@\t\r";
-  std::string text = cell;
+  std::string text = csv_text(cell);
   if (!cell.empty() && formula_starts.find(cell.front()) != std::string_view::npos && !is_number(cell)) {
     text.insert(0, 1, '\'');
   }
@@ -61,9 +77,10 @@ std::string csv_line(const Row& row, std::size_t columns) {
   return line + '\n';
 }
 
-std::string markdown_cell(const std::string& cell) {
+std::string markdown_cell(const std::string& cell, Table::Cells cells) {
+  if (cells == Table::Cells::text) return markdown_text(cell, longest_cell);
   std::string result;
-  for (const char c : cell) {
+  for (const char c : printable(cell, longest_cell)) {
     if (c == '|' || c == '\\') result += '\\';
     result += c;
   }
@@ -80,10 +97,12 @@ Row without_line_breaks(Row row) {
   return row;
 }
 
-std::string markdown_line(const Row& row, std::size_t columns) {
+std::string markdown_line(const Row& row, std::size_t columns, Table::Cells cells) {
   const Row flat = without_line_breaks(row);
   std::string line = "|";
-  for (std::size_t column = 0; column < columns; ++column) line += ' ' + markdown_cell(cell_of(flat, column)) + " |";
+  for (std::size_t column = 0; column < columns; ++column) {
+    line += ' ' + (column < flat.size() ? markdown_cell(flat[column], cells) : std::string()) + " |";
+  }
   return line + '\n';
 }
 
@@ -115,14 +134,14 @@ std::string Table::text(int indent) const {
   return result;
 }
 
-std::string Table::markdown() const {
+std::string Table::markdown(Cells cells) const {
   const std::size_t columns = column_count(*this);
-  std::string result = markdown_line(header, columns) + "|";
+  std::string result = markdown_line(header, columns, cells) + "|";
   for (std::size_t column = 0; column < columns; ++column) {
     result += align_of(*this, column) == Align::right ? " ---: |" : " --- |";
   }
   result += '\n';
-  for (const Row& row : rows) result += markdown_line(row, columns);
+  for (const Row& row : rows) result += markdown_line(row, columns, cells);
   return result;
 }
 

@@ -14,13 +14,6 @@ namespace foretrain {
 
 namespace {
 
-// Code points that change what a terminal shows without being visible themselves: C0, DEL, C1, and the
-// bidirectional overrides that make text read differently from what it is.
-bool is_control(char32_t code_point) {
-  return code_point < 0x20 || (code_point >= 0x7F && code_point <= 0x9F) ||
-         (code_point >= 0x202A && code_point <= 0x202E) || (code_point >= 0x2066 && code_point <= 0x2069);
-}
-
 std::string lower_case(std::string_view text) {
   std::string result(text);
   std::transform(result.begin(), result.end(), result.begin(),
@@ -82,7 +75,7 @@ std::string printable(std::string_view text, std::size_t limit) {
     const utf8::CodePoint next = utf8::decode(text.substr(at));
     if (at + next.length > limit) return result + "…";
     const std::string_view bytes = text.substr(at, next.length);
-    if (next.valid && !is_control(next.value)) {
+    if (next.valid && !utf8::is_control(next.value)) {
       result += bytes;
     } else {
       for (const char byte : bytes) result += fmt::format("\\x{:02X}", static_cast<unsigned char>(byte));

@@ -41,4 +41,10 @@ std::size_t first_invalid(std::string_view text) {
   return std::string_view::npos;
 }
 
+bool is_control(char32_t code_point) {
+  const auto within = [code_point](char32_t first, char32_t last) { return first <= code_point && code_point <= last; };
+  return code_point < 0x20 || within(0x7F, 0x9F) || code_point == 0x061C || within(0x200E, 0x200F) ||
+         within(0x2028, 0x202E) || within(0x2066, 0x2069);
+}
+
 }  // namespace foretrain::utf8

@@ -18,4 +18,8 @@ struct CodePoint {
 // Offset of the first byte that is not valid UTF-8, or npos.
 [[nodiscard]] std::size_t first_invalid(std::string_view text);
 
+// Changes what is shown without being seen itself: C0, DEL, C1, line and paragraph separators, and the bidirectional
+// controls, which make text read differently from what it is.
+[[nodiscard]] bool is_control(char32_t code_point);
+
 }  // namespace foretrain::utf8

@@ -1,8 +1,12 @@
 #include "reports/json.h"
 
 #include <cstddef>
+#include <string_view>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
+
+#include "base/utf8.h"
 
 namespace foretrain::reports {
 
@@ -174,10 +178,30 @@ Json result_json(const DecideResult& result, const ScenarioWriter& scenario) {
   return json;
 }
 
+namespace {
+
+// JSON with the control characters beyond ASCII, which stand in strings only, as \u escapes: the same values to a
+// reader, but nothing that a terminal obeys.
+std::string without_hidden_characters(std::string_view json) {
+  std::string result;
+  while (!json.empty()) {
+    const utf8::CodePoint next = utf8::decode(json);
+    if (next.value >= 0x7F && utf8::is_control(next.value)) {
+      result += fmt::format("\\u{:04x}", static_cast<unsigned>(next.value));
+    } else {
+      result += json.substr(0, next.length);
+    }
+    json.remove_prefix(next.length);
+  }
+  return result;
+}
+
+}  // namespace
+
 std::string json_text(const Json& json) {
   // Text from files was checked to be UTF-8 when it was read; a replacement character is safer than a crash
   // for what came from the command line.
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return without_hidden_characters(json.dump(2, ' ', false, Json::error_handler_t::replace)) + "\n";
 }
 
 }  // namespace foretrain::reports

@@ -1,10 +1,10 @@
 #include "reports/markdown.h"
 
 #include <cstddef>
-#include <string_view>
 
 #include <fmt/format.h>
 
+#include "base/markdown.h"
 #include "base/table.h"
 #include "base/text.h"
 #include "reports/humanise.h"
@@ -19,21 +19,10 @@ namespace {
 
 using Align = Table::Align;
 
-// Text in which no character from a file is taken for Markdown or HTML.
-std::string escaped(const std::string& text) {
-  constexpr std::string_view special = "\\`*_[]<>|#&~";
-  std::string result;
-  for (const char c : printable(text, 1000)) {
-    if (special.find(c) != std::string_view::npos) result += '\\';
-    result += c;
-  }
-  return result;
-}
-
 std::string list(const std::string& title, const std::vector<std::string>& lines) {
   if (lines.empty()) return "";
   std::string text = fmt::format("\n## {}\n\n", title);
-  for (const std::string& line : lines) text += fmt::format("- {}\n", escaped(line));
+  for (const std::string& line : lines) text += fmt::format("- {}\n", markdown_text(line));
   return text;
 }
 
@@ -128,10 +117,10 @@ std::string footer(const Head& head) {
 
 std::string markdown(const PredictResult& result) {
   const sim::Prediction& prediction = result.prediction;
-  std::string text = fmt::format("# {}\n\n", escaped(result.workload.model));
-  text += fmt::format("**{}** {}\n\n", escaped(headline(result.scenario, prediction)), escaped(bound_and_fit(prediction)));
-  text += fmt::format("{}; {}.\n\n", escaped(cluster_words(result.scenario, prediction)),
-                      escaped(training_words(result.scenario, prediction)));
+  std::string text = fmt::format("# {}\n\n", markdown_text(result.workload.model));
+  text += fmt::format("**{}** {}\n\n", markdown_text(headline(result.scenario, prediction)), markdown_text(bound_and_fit(prediction)));
+  text += fmt::format("{}; {}.\n\n", markdown_text(cluster_words(result.scenario, prediction)),
+                      markdown_text(training_words(result.scenario, prediction)));
   text += fmt::format("Cost and energy are {}; intervals are 90 %.\n\n", cost_basis(result.scenario));
   text += quantity_table(prediction) + list("Warnings", prediction.warnings);
   return text + parameter_table(prediction) + term_table(prediction) + footer(result.head);
@@ -139,8 +128,8 @@ std::string markdown(const PredictResult& result) {
 
 std::string markdown(const DecideResult& result) {
   const sim::Decision& decision = result.decision;
-  std::string text = fmt::format("# {}\n\n", escaped(result.workload.model));
-  text += fmt::format("**{}**\n", escaped(decision.verdict));
+  std::string text = fmt::format("# {}\n\n", markdown_text(result.workload.model));
+  text += fmt::format("**{}**\n", markdown_text(decision.verdict));
   text += list("Why", decision.reasons) + list("Change first", decision.change_first);
   text += "\n## Options\n\n" + option_table(decision) + list("Warnings", warnings_with_names(decision));
   return text + footer(result.head);

@@ -99,7 +99,7 @@ std::string section_table(const std::vector<Field<Owner>>& fields, const Section
     table.rows.push_back({key, to_string(field.type), field.unit, range_text(field), default_text(field),
                           (field.of_machine ? "(machine) " : "") + field.doc, "`" + field.example + "`"});
   }
-  return table.markdown();
+  return table.markdown(Table::Cells::markdown);
 }
 
 }  // namespace

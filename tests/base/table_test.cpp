@@ -68,3 +68,26 @@ TEST_CASE("CSV disarms formulas and leaves numbers alone") {
   table.rows = {{"=1+1"}, {"@cmd"}, {"-2+3"}, {"+cmd"}, {"-2.5e-3"}, {"+4"}, {"a=b"}, {""}};
   CHECK(table.csv() == "cell\n'=1+1\n'@cmd\n'-2+3\n'+cmd\n-2.5e-3\n+4\na=b\n\n");
 }
+
+TEST_CASE("no markup comes out of a cell of text, and cells of Markdown keep theirs") {
+  Table table;
+  table.header = {"name"};
+  table.rows = {{"<b>[x](y)</b>"}, {"`k`"}};
+  CHECK(table.markdown() ==
+        "| name |\n"
+        "| --- |\n"
+        "| &lt;b&gt;\\[x\\](y)&lt;/b&gt; |\n"
+        "| \\`k\\` |\n");
+  CHECK(table.markdown(Table::Cells::markdown) ==
+        "| name |\n"
+        "| --- |\n"
+        "| <b>[x](y)</b> |\n"
+        "| `k` |\n");
+}
+
+TEST_CASE("CSV spells control characters out and keeps tabs and line breaks") {
+  Table table;
+  table.header = {"name"};
+  table.rows = {{"\x1b[2J"}, {"\xC2\x9B" "31m"}, {"\xE2\x80\xAE" "gpj"}, {"a\tb\r\nc"}};
+  CHECK(table.csv() == "name\n\\x1B[2J\n\\xC2\\x9B31m\n\\xE2\\x80\\xAEgpj\n\"a\tb\r\nc\"\n");
+}

@@ -109,3 +109,11 @@ TEST_CASE("the file reads back with the strict reader, and is the same each time
   CHECK(text == json_text(result_json(decide_example(), name_only)));
   CHECK(nlohmann::ordered_json::parse(text) == result_json(decide_example(), name_only));
 }
+
+TEST_CASE("JSON hides no control character and changes no value") {
+  Json json;
+  json["name"] = "\x1b[1m\xC2\x9B" "31m \xE2\x80\xAE gpj \xE2\x81\xA6 \x7F größer";
+  const std::string text = json_text(json);
+  CHECK(text == "{\n  \"name\": \"\\u001b[1m\\u009b31m \\u202e gpj \\u2066 \\u007f größer\"\n}\n");
+  CHECK(Json::parse(text) == json);
+}
