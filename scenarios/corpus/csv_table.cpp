@@ -33,7 +33,9 @@ class Reader {
     for (;;) {
       const bool is_quoted = at_ < text_.size() && text_[at_] == '"';
       row.fields.push_back(is_quoted ? quoted_field() : plain_field());
-      if (row.fields.size() > most_columns) fail(fmt::format("a row of more than {} fields", most_columns));
+      if (row.fields.size() > most_columns) {
+        fail(fmt::format("a row of more than {} fields", most_columns), "is this a table of curves?");
+      }
       if (at_ == text_.size() || is_line_end()) break;
       ++at_;  // the comma
     }
@@ -53,7 +55,13 @@ class Reader {
   std::string plain_field() {
     std::string field;
     while (at_ < text_.size() && text_[at_] != ',' && !is_line_end()) {
-      if (text_[at_] == '"') fail("a quote inside a field that does not begin with one");
+      if (text_[at_] == '"') {
+        fail("a quote inside a field that does not begin with one",
+             "put the whole field in double quotes and double the quotes inside");
+      }
+      if (text_[at_] == '\r') {
+        fail("a carriage return without a line feed ends no line", "save the table with line ends of Unix or Windows");
+      }
       take(field);
     }
     return field;
@@ -63,12 +71,17 @@ class Reader {
     const std::size_t begun = line_;
     std::string field;
     for (++at_;; take(field)) {
-      if (at_ == text_.size()) throw Error("a quoted field is never closed", fmt::format("{}:{}", where_, begun));
+      if (at_ == text_.size()) {
+        throw Error("a quoted field is never closed", fmt::format("{}:{}", where_, begun),
+                    "end it with a double quote; quotes inside it are doubled");
+      }
       if (text_[at_] != '"') continue;
       ++at_;
       if (at_ == text_.size() || text_[at_] != '"') break;
     }
-    if (at_ < text_.size() && text_[at_] != ',' && !is_line_end()) fail("text behind the closing quote of a field");
+    if (at_ < text_.size() && text_[at_] != ',' && !is_line_end()) {
+      fail("text behind the closing quote of a field", "a comma ends a field; double the quotes inside it");
+    }
     return field;
   }
 
@@ -77,7 +90,9 @@ class Reader {
     if (c == '\n') ++line_;
     const bool is_control = (c < 0x20 && c != '\n' && c != '\r' && c != '\t') || c == 0x7F;
     if (is_control) fail(fmt::format("the control character \\x{:02X}", c), "is this a CSV file?");
-    if (field.size() == longest_field) fail(fmt::format("a field of more than {} bytes", longest_field));
+    if (field.size() == longest_field) {
+      fail(fmt::format("a field of more than {} bytes", longest_field), "is a closing quote missing before it?");
+    }
     field += text_[at_++];
   }
 
@@ -99,7 +114,17 @@ void check_text(std::string_view text, const std::string& where) {
   const std::size_t invalid = utf8::first_invalid(text);
   if (invalid == std::string_view::npos) return;
   const auto line = 1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(invalid), '\n');
-  throw Error("the text is not UTF-8", fmt::format("{}:{}", where, line));
+  throw Error("the text is not UTF-8", fmt::format("{}:{}", where, line),
+              "save the table as \"CSV UTF-8\", or convert it with iconv -t UTF-8");
+}
+
+void check_separator(const std::vector<std::string>& columns, const std::string& where) {
+  if (columns.size() != 1) return;
+  for (const auto& [separator, name] : {std::pair(';', "semicolons"), std::pair('\t', "tabs")}) {
+    if (columns[0].find(separator) == std::string::npos) continue;
+    throw Error(fmt::format("the columns are separated by {}", name), where + ":1",
+                "separate them with commas, and write numbers with a decimal point");
+  }
 }
 
 }  // namespace
@@ -109,9 +134,10 @@ CsvTable::CsvTable(std::string_view text, std::string where) : where_(printable(
   Reader reader(text, where_);
   columns_ = reader.next().fields;
   if (columns_.empty()) throw Error("the table is empty", where_, "the first line names the columns");
+  check_separator(columns_, where_);
   for (auto column = columns_.begin(); column != columns_.end(); ++column) {
     if (std::find(columns_.begin(), column, *column) == column) continue;
-    throw Error("the column " + quoted(*column) + " is there twice", where_ + ":1");
+    throw Error("the column " + quoted(*column) + " is there twice", where_ + ":1", "give every column its own name");
   }
   for (Row row = reader.next(); !row.fields.empty(); row = reader.next()) {
     if (row.fields.size() != columns_.size()) {

@@ -43,7 +43,9 @@ class Fields {
 
   [[nodiscard]] const std::string& text(std::string_view column) const {
     const std::string& field = row_.fields[table_.column(column)];
-    if (field.size() > longest_text) fail(column, fmt::format("a text of more than {} bytes", longest_text));
+    if (field.size() > longest_text) {
+      fail(column, fmt::format("a text of more than {} bytes", longest_text), "a few words are enough");
+    }
     return field;
   }
 
@@ -51,8 +53,10 @@ class Fields {
     std::vector<double> numbers;
     for (const std::string& word : words_of(row_.fields[table_.column(column)])) {
       const auto number = positive_number(word);
-      if (!number) fail(column, quoted(word) + " is no number above 0");
-      if (numbers.size() == most_counts) fail(column, fmt::format("more than {} numbers", most_counts));
+      if (!number) fail(column, quoted(word) + " is no number above 0", "numbers with spaces between them");
+      if (numbers.size() == most_counts) {
+        fail(column, fmt::format("more than {} numbers", most_counts), "split the curve into several");
+      }
       numbers.push_back(*number);
     }
     if (numbers.empty()) fail(column, "no numbers", "numbers with spaces between them");
@@ -100,7 +104,8 @@ double read_batch(const Fields& fields, BatchRule rule) {
   const std::string& text = fields.text("batch");
   if (rule == BatchRule::not_stated) {
     if (text.empty()) return 0;
-    fields.fail("batch", quoted(text) + " is stated, but the column scaling says that it is not");
+    fields.fail("batch", quoted(text) + " is stated, but the column scaling says that it is not",
+                "leave it empty, or say in the column scaling how it grows");
   }
   constexpr std::string_view global = "global ", per_gpu = "/GPU";
   std::string number;
@@ -126,7 +131,7 @@ FamilyRow read_row(const CsvTable& table, const CsvTable::Row& source) {
   const Fields fields(table, source);
   FamilyRow row;
   row.id = fields.text("family_id");
-  if (row.id.empty()) fields.fail("family_id", "no identifier");
+  if (row.id.empty()) fields.fail("family_id", "no identifier", "give every curve its own, such as F1");
   row.place = fmt::format("{}:{}", table.where(), source.line);
   row.group = without_ending(fields.text("file"));
   for (const std::string& column : text_columns()) row.texts[column] = fields.text(column);

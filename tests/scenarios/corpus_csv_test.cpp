@@ -74,6 +74,32 @@ TEST_CASE("a text that is no table is refused with its line") {
         "did you mean \"family_ids\"?");
 }
 
+TEST_CASE("what another program saved differently is refused with the way to save it") {
+  const Complaint semicolons = table_complaint("family_id;gpus;values\nF1;1 2;10 19\n");
+  CHECK(semicolons.what == "the columns are separated by semicolons");
+  CHECK(semicolons.where == "t.csv:1");
+  CHECK(semicolons.hint.find("commas") != std::string::npos);
+  CHECK(table_complaint("a\tb\n1\t2\n").what == "the columns are separated by tabs");
+  CHECK(CsvTable("a;b,c\n1,2\n", "t.csv").columns().size() == 2);
+
+  const Complaint carriage_returns = table_complaint("a,b\r1,2\r");
+  CHECK(carriage_returns.what == "a carriage return without a line feed ends no line");
+  CHECK(carriage_returns.hint.find("line ends") != std::string::npos);
+  CHECK(CsvTable("a\n\"1\r2\"\n", "t.csv").rows()[0].fields[0] == "1\r2");
+}
+
+TEST_CASE("whatever is wrong with a table, the message says what to do") {
+  for (const std::string text : {"", "a,b\n1\n", "a,b\n\"1,2\n", "a,b\n\"1\"x,2\n", "a,b\n1\"2,3\n", "a,b,a\n1,2,3\n",
+                                 "a,b\n1,\x01\n", "a,b\n1,\xFF\n", "a;b\n", "a\r1\r"}) {
+    INFO(text);
+    CHECK_FALSE(table_complaint(text).hint.empty());
+  }
+  CHECK(table_complaint("a,b\n1,\xFF\n").hint.find("UTF-8") != std::string::npos);
+  CHECK_FALSE(table_complaint("a\n" + std::string(20000, 'x')).hint.empty());
+  CHECK_FALSE(table_complaint(std::string(2000, ',')).hint.empty());
+  CHECK_FALSE(row_complaint({{"family_id", ""}}).hint.empty());
+}
+
 TEST_CASE("every column that is read is needed, others may be there") {
   const std::string whole = table_of({plain_row()});
   CHECK_NOTHROW(read_families(whole, "t.csv", shared_catalogue()));
