@@ -43,11 +43,13 @@ class Judge {
 
   void judge() {
     const Candidate worthwhile = first([&](Candidate a) { return is_worthwhile(a); });
-    const Candidate undistributed = first([&](Candidate a) {
-      const double needed = worthwhile != nullptr ? worthwhile->gain_interval.low : rule_.clear_gain;
-      return !distributes(*a, decision_.base) && is_clear(a) && a->gain >= needed;
-    });
-    if (undistributed != nullptr) {
+    const double needed = worthwhile != nullptr ? worthwhile->gain_interval.low : rule_.clear_gain;
+    const auto is_enough = [&](Candidate a) { return !is_distributed(a) && is_clear(a) && a->gain >= needed; };
+    const Candidate undistributed = first(is_enough);
+    const Candidate unbought = fastest([&](Candidate a) { return is_same_machines(a) && is_enough(a); });
+    if (unbought != nullptr) {
+      say_same_machines(*unbought, worthwhile);
+    } else if (undistributed != nullptr) {
       say_undistributed(*undistributed, worthwhile);
     } else if (worthwhile != nullptr) {
       say_yes(*worthwhile);
@@ -69,13 +71,22 @@ class Judge {
     const auto found = std::find_if(usable_.begin(), usable_.end(), predicate);
     return found == usable_.end() ? nullptr : *found;
   }
+  template <class Predicate>
+  Candidate fastest(Predicate predicate) const {
+    Candidate best = nullptr;
+    for (const Candidate option : usable_) {
+      if (predicate(option) && (best == nullptr || option->gain > best->gain)) best = option;
+    }
+    return best;
+  }
+  bool is_same_machines(Candidate a) const { return on_same_machines(*a, decision_.base); }
   bool is_distributed(Candidate a) const { return distributes(*a, decision_.base); }
   bool is_clear(Candidate a) const { return a->gain_interval.low > rule_.clear_gain; }
   bool is_worthwhile(Candidate a) const {
     return is_distributed(a) && is_clear(a) && gain_per_gpu(*a, decision_.base) >= rule_.worthwhile_efficiency;
   }
   bool is_uncertain(Candidate a) const {
-    return is_distributed(a) && a->gain > rule_.clear_gain &&
+    return (is_distributed(a) || is_same_machines(a)) && a->gain > rule_.clear_gain &&
            gain_per_gpu(*a, decision_.base) >= rule_.worthwhile_efficiency;
   }
 
@@ -96,6 +107,23 @@ class Judge {
     compare_others(pick);
   }
 
+  void say_same_machines(const AlternativeAnswer& pick, Candidate distributed) {
+    answer("Yes",
+           fmt::format("with {}, training runs {} as fast as today, on the same {}; {}.", pick.name,
+                       times_between(pick.gain_interval), base_machines(),
+                       cost_against(pick.prediction, decision_.base.prediction)),
+           &pick);
+    if (distributed == nullptr) say_no_distribution();
+    compare_others(pick);
+  }
+
+  const char* base_machines() const { return decision_.base.prediction.nodes > 1 ? "machines" : "machine"; }
+
+  void say_no_distribution() {
+    if (first([&](Candidate a) { return is_distributed(a); }) == nullptr) return;
+    reason("No way to distribute is both clearly faster and worth its GPUs.");
+  }
+
   void say_undistributed(const AlternativeAnswer& pick, Candidate distributed) {
     const char* how = pick.scenario.cluster.gpus == 1 ? "one faster GPU is enough" : "as many faster GPUs are enough";
     answer("No",
@@ -103,7 +131,7 @@ class Judge {
                        times_between(pick.gain_interval), decision_.base.name,
                        cost_against(pick.prediction, decision_.base.prediction)),
            &pick);
-    if (distributed == nullptr) reason("No way to distribute is both clearly faster and worth its GPUs.");
+    if (distributed == nullptr) say_no_distribution();
     compare_others(pick);
   }
 
@@ -119,10 +147,14 @@ class Judge {
   }
 
   void say_uncertain(const AlternativeAnswer& pick) {
+    const std::string gain = times_between(pick.gain_interval);
+    const std::string what =
+        is_same_machines(&pick)
+            ? fmt::format("with {}, training would run {} as fast as today, on the same {}", pick.name, gain,
+                          base_machines())
+            : fmt::format("on {} training would run {} as fast as on {}", pick.name, gain, decision_.base.name);
     answer("It depends",
-           fmt::format("on {} training would run {} as fast as on {}; the low end is hardly worth it. Measure one step "
-                       "to know more (\"measured\" in the scenario).",
-                       pick.name, times_between(pick.gain_interval), decision_.base.name),
+           what + "; the low end is hardly worth it. Measure one step to know more (\"measured\" in the scenario).",
            nullptr);
     compare_others(pick);
   }
@@ -137,13 +169,15 @@ class Judge {
     }
     const Candidate best =
         *std::max_element(usable_.begin(), usable_.end(), [](Candidate a, Candidate b) { return a->gain < b->gain; });
-    const char* what = best->gain_interval.high < 1 ? "is slower" : "is not clearly faster";
+    const char* what = is_slower(*best) ? "is slower" : "is not clearly faster";
     answer("No",
            fmt::format("stay with {}; even the fastest option, {}, {}: {} its speed.", decision_.base.name, best->name,
                        what, times_between(best->gain_interval)),
            nullptr);
     for (const Candidate option : usable_) say_gradients(*option);
   }
+
+  static bool is_slower(const AlternativeAnswer& option) { return option.gain_interval.high < 1; }
 
   void say_gradients(const AlternativeAnswer& option) {
     const GradientExchange& gradients = option.prediction.gradients;
@@ -160,12 +194,13 @@ class Judge {
     for (const Candidate other : usable_) {
       if (other == &pick) continue;
       if (simpler(*other, pick)) {
-        reason(fmt::format("{} is simpler, but {}: {}.", other->name,
-                           is_clear(other) ? "gains less" : "not clearly faster", times_between(other->gain_interval)));
+        const char* what = is_clear(other) ? "gains less" : is_slower(*other) ? "slower" : "not clearly faster";
+        reason(fmt::format("{} is simpler, but {}: {}.", other->name, what, times_between(other->gain_interval)));
         continue;
       }
       if (other->gain < pick.gain_interval.low) {
-        reason(fmt::format("{} gains less: {}.", other->name, times_between(other->gain_interval)));
+        reason(fmt::format("{} {}: {}.", other->name, is_slower(*other) ? "is slower" : "gains less",
+                           times_between(other->gain_interval)));
         say_gradients(*other);
       } else if (other->gain <= pick.gain_interval.high) {
         reason(fmt::format("{} is not distinguishable from it: {}.", other->name, times_between(other->gain_interval)));
@@ -237,6 +272,15 @@ bool simpler(const AlternativeAnswer& a, const AlternativeAnswer& b) {
 
 bool distributes(const AlternativeAnswer& alternative, const AlternativeAnswer& base) {
   return alternative.scenario.cluster.gpus > base.scenario.cluster.gpus;
+}
+
+bool on_same_machines(const AlternativeAnswer& alternative, const AlternativeAnswer& base) {
+  const auto hardware = [](const ClusterChoice& c) {
+    return std::tie(c.machine, c.gpus, c.gpu, c.gpus_per_node, c.intra_node, c.intra_node_gbytes_per_s, c.nics_per_node,
+                    c.inter_node_gbits_per_s, c.network, c.network_achieved_fraction, c.vcpus, c.nodes_per_leaf,
+                    c.oversubscription, c.straggler_slowdown);
+  };
+  return hardware(alternative.scenario.cluster) == hardware(base.scenario.cluster);
 }
 
 double gain_per_gpu(const AlternativeAnswer& alternative, const AlternativeAnswer& base) {

@@ -22,6 +22,8 @@ void judge(Decision& decision, const VerdictRule& rule = {});
 [[nodiscard]] bool simpler(const AlternativeAnswer& a, const AlternativeAnswer& b);
 // More GPUs than the base has: what "distributing" means for this question.
 [[nodiscard]] bool distributes(const AlternativeAnswer& alternative, const AlternativeAnswer& base);
+// The base's own GPUs and network: what differs is software, or how the work is shared. Nothing has to be bought.
+[[nodiscard]] bool on_same_machines(const AlternativeAnswer& alternative, const AlternativeAnswer& base);
 // Gain per GPU relative to the base's.
 [[nodiscard]] double gain_per_gpu(const AlternativeAnswer& alternative, const AlternativeAnswer& base);
 

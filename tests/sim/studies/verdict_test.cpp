@@ -11,11 +11,13 @@ struct Made {
   int gpus = 1, nodes = 1;
   double gain = 1, low = 1, high = 1;
   bool fits = true;
+  std::string machine = "";  // the base's
 };
 
 AlternativeAnswer answer(const Made& made) {
   AlternativeAnswer result;
   result.name = made.name;
+  result.scenario.cluster.machine = made.machine;
   result.scenario.cluster.gpus = made.gpus;
   result.prediction.nodes = made.nodes;
   result.prediction.data_parallel = made.gpus;
@@ -63,7 +65,7 @@ TEST_CASE("the simplest clear gain is picked, bigger ones are said with what the
 }
 
 TEST_CASE("one faster GPU within reach of the distributed option wins") {
-  const Decision decision = decided({{"one H100", 1, 1, 1.9, 1.6, 2.2}, {"four A100", 4, 1, 2.2, 1.8, 2.6}});
+  const Decision decision = decided({{"one H100", 1, 1, 1.9, 1.6, 2.2, true, "H100"}, {"four A100", 4, 1, 2.2, 1.8, 2.6}});
   CHECK(decision.answer == "No");
   CHECK(recommended(decision) == "one H100");
   CHECK(decision.verdict.find("one faster GPU") != std::string::npos);
@@ -71,7 +73,7 @@ TEST_CASE("one faster GPU within reach of the distributed option wins") {
 }
 
 TEST_CASE("one faster GPU far below the distributed option does not") {
-  const Decision decision = decided({{"one H100", 1, 1, 1.5, 1.4, 1.6}, {"four A100", 4, 1, 3.6, 3.3, 3.9}});
+  const Decision decision = decided({{"one H100", 1, 1, 1.5, 1.4, 1.6, true, "H100"}, {"four A100", 4, 1, 3.6, 3.3, 3.9}});
   CHECK(decision.answer == "Yes");
   CHECK(recommended(decision) == "four A100");
 }
@@ -91,6 +93,62 @@ TEST_CASE("slower is called slower") {
   const Decision decision = decided({{"two nodes", 16, 2, 0.6, 0.5, 0.7}}, {"one node", 8, 1});
   CHECK(decision.answer == "No");
   CHECK(decision.verdict.find("is slower") != std::string::npos);
+}
+
+TEST_CASE("other software on the same machines is recommended, and nothing is bought") {
+  const Made base{"today's", 16, 2};
+  const Decision decision =
+      decided({{"ring", 16, 2, 1.3, 1.2, 1.4}, {"powersgd", 16, 2, 5.5, 4.5, 6.6}, {"fp16", 16, 2, 0.14, 0.1, 0.2}}, base);
+  CHECK(decision.answer == "Yes");
+  CHECK(recommended(decision) == "powersgd");  // the fastest: all cost the same
+  CHECK(decision.verdict.rfind("Yes: with powersgd, training runs 5.5× (4.5–6.6×) as fast as today, on the same machines",
+                               0) == 0);
+  CHECK(decision.verdict.find("GPUs are enough") == std::string::npos);
+  CHECK(mentions(decision, "ring gains less: 1.3×"));
+  CHECK(mentions(decision, "fp16 is slower: 0.14×"));
+  CHECK_FALSE(mentions(decision, "No way to distribute"));  // nobody asked for more GPUs
+  const Decision one_node = decided({{"fp16", 8, 1, 2.0, 1.8, 2.2}}, {"one node", 8, 1});
+  CHECK(one_node.verdict.find("on the same machine;") != std::string::npos);
+}
+
+TEST_CASE("other software that may gain nothing depends, and that gains nothing is not recommended") {
+  const Made base{"today's", 16, 2};
+  const Decision uncertain = decided({{"powersgd", 16, 2, 1.3, 0.9, 1.9}}, base);
+  CHECK(uncertain.answer == "It depends");
+  CHECK(uncertain.recommended == -1);
+  CHECK(uncertain.verdict.find("with powersgd, training would run 1.3×") != std::string::npos);
+  CHECK(uncertain.verdict.find("on the same machines") != std::string::npos);
+  const Decision nothing = decided({{"powersgd", 16, 2, 1.02, 0.9, 1.2}}, base);
+  CHECK(nothing.answer == "No");
+  CHECK(nothing.verdict.rfind("No: stay with today's", 0) == 0);
+}
+
+TEST_CASE("as many GPUs of other machines are not the same machines") {
+  const Made base{"today's", 16, 2, 1, 1, 1, true, "V100s"};
+  const Decision faster = decided({{"H100s", 16, 2, 4, 3, 5, true, "H100s"}}, base);
+  CHECK(faster.answer == "No");
+  CHECK(faster.verdict.find("as many faster GPUs are enough") != std::string::npos);
+  AlternativeAnswer network = answer(base);
+  network.scenario.cluster.inter_node_gbits_per_s = 100;
+  CHECK_FALSE(on_same_machines(network, answer(base)));
+  network = answer(base);
+  network.scenario.cluster.where = "elsewhere in the file";
+  CHECK(on_same_machines(network, answer(base)));
+}
+
+TEST_CASE("other software is preferred to other machines, and to more of them unless these gain far more") {
+  const Made base{"today's", 8, 1, 1, 1, 1, true, "V100s"};
+  const Made software{"powersgd", 8, 1, 1.8, 1.5, 2.1, true, "V100s"};
+  CHECK(recommended(decided({{"H100", 1, 1, 2, 1.8, 2.3, true, "H100"}, software}, base)) == "powersgd");
+  CHECK(recommended(decided({{"two nodes", 16, 2, 1.9, 1.7, 2.1, true, "V100s"}, software}, base)) == "powersgd");
+  CHECK(recommended(decided({{"four nodes", 32, 4, 3.8, 3.4, 4.2, true, "V100s"}, software}, base)) == "four nodes");
+}
+
+TEST_CASE("a simpler option that is slower is called slower") {
+  const Decision decision =
+      decided({{"one GPU", 1, 1, 0.14, 0.12, 0.16, true, "T4"}, {"two nodes", 16, 2, 1.9, 1.7, 2.1}}, {"one node", 8, 1});
+  CHECK(recommended(decision) == "two nodes");
+  CHECK(mentions(decision, "one GPU is simpler, but slower: 0.14×"));
 }
 
 TEST_CASE("real gains at poor efficiency depend on what time is worth") {
