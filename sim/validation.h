@@ -41,7 +41,8 @@ struct GroupScore {
 
 struct Validation {
   std::vector<ValidatedPoint> points;             // by id, then gpus
-  std::vector<DeclinedFamily> declined;  // by id
+  std::vector<DeclinedFamily> declined;           // by id
+  std::int64_t lost = 0;  // declined because their worker ended or failed: a failure of ours, not of the family
   std::vector<GroupScore> groups, kinds;          // by name
   GroupScore overall;
 };

@@ -55,7 +55,9 @@ void take_points(const Json& answers, const Family& family, std::vector<Validate
 
 void take_answer(const WorkerAnswer& answer, const Family& family, Validation& validation) {
   std::string reason = family.points.empty() ? "one number of GPUs: there is no speedup to predict" : answer.failure;
-  if (reason.empty()) {
+  if (!reason.empty()) {
+    if (!family.points.empty()) ++validation.lost;
+  } else {
     const Json said = Json::parse(answer.text);
     if (said.contains("points")) return take_points(said["points"], family, validation.points);
     reason = said["reason"].get<std::string>();

@@ -1,5 +1,11 @@
 #include "sim/studies/validate.h"
 
+#include <csignal>
+#include <fstream>
+#include <string>
+
+#include <unistd.h>
+
 #include "base/error.h"
 #include "sim/studies/predict.h"
 #include "tests/catch.h"
@@ -42,6 +48,15 @@ Family strong_family(std::int64_t micro_batch_of_8) {
   }
   family.points[0].scenario.training.micro_batch = micro_batch_of_8;
   return family;
+}
+
+// The worker processes of this one, as Linux lists them.
+std::vector<pid_t> workers_now() {
+  const std::string self = std::to_string(::getpid());
+  std::ifstream children("/proc/self/task/" + self + "/children");
+  std::vector<pid_t> workers;
+  for (pid_t worker = 0; children >> worker;) workers.push_back(worker);
+  return workers;
 }
 
 FamilyCorpus corpus_of(std::vector<Family> families) { return {std::move(families), {}}; }
@@ -158,6 +173,27 @@ TEST_CASE("a family that cannot be simulated is declined with the reason, the ot
   CHECK(validation.points.size() == 2);
   CHECK(validation.overall.rows == 5);
   CHECK(validation.overall.predicted == 1);
+  CHECK(validation.lost == 0);
+}
+
+TEST_CASE("a family whose worker was killed is declined and counts as lost, the others are predicted") {
+  ValidateOptions options;
+  options.workers = 1;
+  bool is_killed = false;
+  options.progress = [&](std::size_t done, std::size_t) {
+    if (done == 0 || is_killed) return;
+    const std::vector<pid_t> workers = workers_now();
+    REQUIRE(workers.size() == 1);
+    is_killed = ::kill(workers[0], SIGKILL) == 0;
+  };
+  const Validation validation =
+      validate(corpus_of({weak_family("F1"), weak_family("F2"), weak_family("F3")}), catalogue(), options);
+  CHECK(is_killed);
+  CHECK(validation.lost == 1);
+  REQUIRE(validation.declined.size() == 1);
+  CHECK(validation.declined[0].id == "F2");
+  CHECK(validation.declined[0].reason.find("signal 9") != std::string::npos);
+  CHECK(validation.overall.predicted == 2);
 }
 
 TEST_CASE("two families of one id are refused") {
