@@ -1,6 +1,8 @@
+#include <cstdio>
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "base/files.h"
@@ -31,6 +33,15 @@ Json names_of_scores(const sim::FamilyCorpus& corpus) {
   for (const auto& family : corpus.families) none.declined.push_back({family.id, family.group, family.kind, ""});
   sim::studies::fill_scores(none);
   return reports::scores_by_name_json(none);
+}
+
+// A lost family says nothing about the forecast, and without it the scores are of something else.
+ExitCode report_lost(const sim::Validation& validation, ExitCode otherwise) {
+  if (validation.lost == 0) return otherwise;
+  fmt::print(stderr,
+             "foretrain: {} famil{} lost: the result lists how their workers ended; fewer --workers need less memory\n",
+             validation.lost, validation.lost == 1 ? "y was" : "ies were");
+  return ExitCode::failed;
 }
 
 }  // namespace
@@ -68,7 +79,7 @@ ExitCode validate(const Arguments& arguments) {
   deliver(arguments, {[&] { return reports::validate_text(result, stdout_style(arguments.colour)); },
                       [&] { return reports::json_text(json); }, [&] { return reports::csv(result); },
                       [&] { return reports::markdown(result); }});
-  return report_gate(unmet);
+  return report_lost(result.validation, report_gate(unmet));
 }
 
 }  // namespace foretrain::cli

@@ -33,14 +33,6 @@ std::vector<Block> blocks_of(const std::string& page) {
   return blocks;
 }
 
-Outcome in_shell(const std::string& line, const std::string& directory) {
-  Call call;
-  call.program = "/bin/sh";
-  call.arguments = {"-c", "PATH=" + program_directory() + ":$PATH; " + line};
-  call.directory = directory;
-  return run(call);
-}
-
 // Runs the page's examples; returns the page with every output block as the program prints it now.
 std::string run_page(const std::string& page, int& commands) {
   const TemporaryDirectory folder;

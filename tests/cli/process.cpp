@@ -111,6 +111,14 @@ Outcome foretrain_with(std::vector<std::string> arguments) {
   return run(call);
 }
 
+Outcome in_shell(const std::string& line, const std::string& directory) {
+  Call call;
+  call.program = "/bin/sh";
+  call.arguments = {"-c", "PATH=" + program_directory() + ":$PATH; " + line};
+  call.directory = directory;
+  return run(call);
+}
+
 std::string program_directory() { return fs::path(FORETRAIN_PROGRAM).parent_path().string(); }
 std::string source_directory() { return FORETRAIN_SOURCE_DIRECTORY; }
 std::string example(const std::string& name) { return source_directory() + "/scenarios/examples/" + name; }

@@ -28,6 +28,9 @@ struct Outcome {
 // foretrain with these arguments.
 [[nodiscard]] Outcome foretrain_with(std::vector<std::string> arguments);
 
+// A line of shell commands, run in `directory`, which know the program under test as foretrain.
+[[nodiscard]] Outcome in_shell(const std::string& line, const std::string& directory);
+
 // Directory of the program under test, and of the source tree.
 [[nodiscard]] std::string program_directory();
 [[nodiscard]] std::string source_directory();

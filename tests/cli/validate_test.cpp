@@ -188,6 +188,29 @@ TEST_CASE("a gate names every bar that is not met and exits 3") {
   CHECK(unmet.err.find("overall.points") == std::string::npos);
 }
 
+TEST_CASE("a killed worker makes validate fail, after the result and whatever the gate says") {
+  const TemporaryDirectory folder;
+  write_file(folder.file("a.csv"), Slice().text());
+  for (const std::string bar : {R"({"overall.rows": {"min": 1}})", R"({"overall.rows": {"min": 10}})"}) {
+    write_file(folder.file("gate.json"), bar);
+    const Outcome outcome = in_shell(
+        "foretrain validate a.csv --workers 1 --gate gate.json --json result.json -q & own=$!\n"
+        "until read worker rest < /proc/$own/task/$own/children || [ -n \"$worker\" ]; do\n"  // no line end there
+        "  kill -0 $own || exit 99\n"
+        "  sleep 0.02\n"
+        "done\n"
+        "kill -9 $worker; wait $own",
+        folder.path());
+    INFO(outcome.err);
+    CHECK(outcome.code == 1);
+    CHECK(outcome.err.find("foretrain: 1 family was lost") != std::string::npos);
+    CHECK((outcome.err.find("not met: overall.rows") != std::string::npos) == (bar.find("10") != std::string::npos));
+    const std::string result = read_file(folder.file("result.json"));
+    CHECK(result.find("its process was ended by signal 9") != std::string::npos);
+    CHECK(nlohmann::ordered_json::parse(result)["overall"]["rows"] == 9);
+  }
+}
+
 TEST_CASE("a bar on nothing is found before the work") {
   const TemporaryDirectory folder;
   const std::string gate = folder.file("gate.json");
