@@ -26,8 +26,8 @@ struct ValidateOptions {
 };
 
 // Predicts every family, in worker processes (base/workers.h: no other thread may be running). One that cannot be
-// simulated after all is declined with that reason; one whose worker crashed, was ended or failed counts as lost as well.
-// Throws Error when two families have one id.
+// simulated after all is declined with that reason; one whose worker crashed, was ended or failed counts as lost as
+// well. Throws Error when two families have one id.
 [[nodiscard]] Validation validate(const FamilyCorpus& corpus, const calibrate::Catalogue& catalogue,
                                   const ValidateOptions& options = {});
 

@@ -65,7 +65,8 @@ TEST_CASE("the simplest clear gain is picked, bigger ones are said with what the
 }
 
 TEST_CASE("one faster GPU within reach of the distributed option wins") {
-  const Decision decision = decided({{"one H100", 1, 1, 1.9, 1.6, 2.2, true, "H100"}, {"four A100", 4, 1, 2.2, 1.8, 2.6}});
+  const Decision decision =
+      decided({{"one H100", 1, 1, 1.9, 1.6, 2.2, true, "H100"}, {"four A100", 4, 1, 2.2, 1.8, 2.6}});
   CHECK(decision.answer == "No");
   CHECK(recommended(decision) == "one H100");
   CHECK(decision.verdict.find("one faster GPU") != std::string::npos);
@@ -73,7 +74,8 @@ TEST_CASE("one faster GPU within reach of the distributed option wins") {
 }
 
 TEST_CASE("one faster GPU far below the distributed option does not") {
-  const Decision decision = decided({{"one H100", 1, 1, 1.5, 1.4, 1.6, true, "H100"}, {"four A100", 4, 1, 3.6, 3.3, 3.9}});
+  const Decision decision =
+      decided({{"one H100", 1, 1, 1.5, 1.4, 1.6, true, "H100"}, {"four A100", 4, 1, 3.6, 3.3, 3.9}});
   CHECK(decision.answer == "Yes");
   CHECK(recommended(decision) == "four A100");
 }
@@ -98,11 +100,12 @@ TEST_CASE("slower is called slower") {
 TEST_CASE("other software on the same machines is recommended, and nothing is bought") {
   const Made base{"today's", 16, 2};
   const Decision decision =
-      decided({{"ring", 16, 2, 1.3, 1.2, 1.4}, {"powersgd", 16, 2, 5.5, 4.5, 6.6}, {"fp16", 16, 2, 0.14, 0.1, 0.2}}, base);
+      decided({{"ring", 16, 2, 1.3, 1.2, 1.4}, {"powersgd", 16, 2, 5.5, 4.5, 6.6}, {"fp16", 16, 2, 0.14, 0.1, 0.2}},
+              base);
   CHECK(decision.answer == "Yes");
   CHECK(recommended(decision) == "powersgd");  // the fastest: all cost the same
-  CHECK(decision.verdict.rfind("Yes: with powersgd, training runs 5.5× (4.5–6.6×) as fast as today, on the same machines",
-                               0) == 0);
+  CHECK(decision.verdict.rfind(
+            "Yes: with powersgd, training runs 5.5× (4.5–6.6×) as fast as today, on the same machines", 0) == 0);
   CHECK(decision.verdict.find("GPUs are enough") == std::string::npos);
   CHECK(mentions(decision, "ring gains less: 1.3×"));
   CHECK(mentions(decision, "fp16 is slower: 0.14×"));
@@ -146,7 +149,8 @@ TEST_CASE("other software is preferred to other machines, and to more of them un
 
 TEST_CASE("a simpler option that is slower is called slower") {
   const Decision decision =
-      decided({{"one GPU", 1, 1, 0.14, 0.12, 0.16, true, "T4"}, {"two nodes", 16, 2, 1.9, 1.7, 2.1}}, {"one node", 8, 1});
+      decided({{"one GPU", 1, 1, 0.14, 0.12, 0.16, true, "T4"}, {"two nodes", 16, 2, 1.9, 1.7, 2.1}},
+              {"one node", 8, 1});
   CHECK(recommended(decision) == "two nodes");
   CHECK(mentions(decision, "one GPU is simpler, but slower: 0.14×"));
 }
