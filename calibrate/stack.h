@@ -32,7 +32,17 @@ struct Stack {
   [[nodiscard]] const StackValue& at(const std::string& key) const;
 };
 
-// Every key of Stack::values, in the order above.
+// What a value may be, whoever states it: a switch is 0 or 1, a number of things is whole.
+struct StackRange {
+  double low = 0, high = 0;
+  bool whole = false;
+  bool above_low = false;  // low itself is not allowed
+  [[nodiscard]] bool contains(double value) const;
+  [[nodiscard]] std::string words() const;  // "a number from 0 to 1"
+};
+[[nodiscard]] const StackRange& stack_range(const std::string& key);
+
+// Every key of Stack::values.
 [[nodiscard]] const std::vector<std::string>& stack_keys();
 
 }  // namespace foretrain::calibrate

@@ -38,7 +38,7 @@ ExitCode decide(const Arguments& arguments) {
         fmt::format("{} replays of {} scenarios", arguments.replays, input.question.options.size() + 1);
     const Progress progress(work, !arguments.quiet && arguments.replays > 0);
     result.decision = answered(
-        input, [&] { return sim::studies::decide(input.question, catalogue, predict_options(arguments)); });
+        input, [&] { return sim::studies::decide(input.question, catalogue, predict_options(arguments, input)); });
   }
 
   const Json json = reports::result_json(result, scenarios::write_scenario);

@@ -22,7 +22,7 @@ ExitCode explain(const Arguments& arguments) {
   result.head = head_of(arguments, input, catalogue);
   result.scenario = input.question.base;
   result.workload = workload_of(result.scenario, catalogue);
-  sim::studies::PredictOptions options = predict_options(arguments);
+  sim::studies::PredictOptions options = predict_options(arguments, input);
   options.explain = true;
   result.prediction = answered(input, [&] { return sim::studies::predict(result.scenario, catalogue, options); });
 

@@ -158,11 +158,12 @@ reports::Workload workload_of(const sim::Scenario& scenario, const calibrate::Ca
   return workload;
 }
 
-sim::studies::PredictOptions predict_options(const Arguments& arguments) {
+sim::studies::PredictOptions predict_options(const Arguments& arguments, const Input& input) {
   sim::studies::PredictOptions options;
   options.fold = arguments.fold;
   options.replays = arguments.replays;
   options.seed = arguments.seed;
+  if (input.question.as_written) options.measured_in = &*input.question.as_written;
   return options;
 }
 

@@ -41,6 +41,7 @@ template <class Answer>
   }
 }
 
-[[nodiscard]] sim::studies::PredictOptions predict_options(const Arguments& arguments);
+// `input` has to outlive them.
+[[nodiscard]] sim::studies::PredictOptions predict_options(const Arguments& arguments, const Input& input);
 
 }  // namespace foretrain::cli

@@ -29,7 +29,7 @@ ExitCode predict(const Arguments& arguments) {
   {
     const Progress progress(fmt::format("{} replays", arguments.replays), !arguments.quiet && arguments.replays > 0);
     result.prediction =
-        answered(input, [&] { return sim::studies::predict(result.scenario, catalogue, predict_options(arguments)); });
+        answered(input, [&] { return sim::studies::predict(result.scenario, catalogue, predict_options(arguments, input)); });
   }
 
   const Json json = reports::result_json(result, scenarios::write_scenario);

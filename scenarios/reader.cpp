@@ -124,6 +124,7 @@ sim::Question read_question(std::string_view text, const std::string& source, co
   apply(base, set_changes, catalogue);
   sim::Question question;
   question.base = reading.scenario(base, pinned_by(set_changes, {}), false);
+  if (!question.base.measured.empty()) question.as_written = reading.scenario(file, {}, false);
 
   const auto options = file.find("options");
   if (!options) return question;

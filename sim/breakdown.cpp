@@ -9,8 +9,8 @@ namespace foretrain::sim {
 namespace {
 
 // What a rank may be doing; of several at once the first counts.
-enum class Doing { forward, backward, optimizer, other, communicating, waiting, input, launching };
-constexpr std::size_t doings = 8;
+enum class Doing { forward, backward, optimizer, compression, other, communicating, waiting, input, launching };
+constexpr std::size_t doings = static_cast<std::size_t>(Doing::launching) + 1;
 
 struct Interval {
   Doing doing = Doing::other;
@@ -24,6 +24,7 @@ Doing kernel(Category category) {
     case Category::forward: return Doing::forward;
     case Category::backward: return Doing::backward;
     case Category::optimizer: return Doing::optimizer;
+    case Category::compression: return Doing::compression;
     case Category::communication:
     case Category::launch:
     case Category::input:
@@ -78,8 +79,9 @@ void account(std::map<std::string, double>& parts,
     case Doing::forward:
     case Doing::backward:
     case Doing::optimizer:
+    case Doing::compression:
     case Doing::other: {
-      constexpr std::array<const char*, 4> names = {"forward", "backward", "optimizer", "other"};
+      constexpr std::array<const char*, 5> names = {"forward", "backward", "optimizer", "compression", "other"};
       const double own = stretch > 1.0 ? seconds / stretch : seconds;
       parts[names[static_cast<std::size_t>(first - now.begin())]] += own;
       if (stretch > 1.0) parts["straggler_wait"] += seconds - own;

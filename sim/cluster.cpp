@@ -183,11 +183,12 @@ void warn_of_slots(Cluster& cluster) {
                                          format_rate(nic), format_rate(*slot)));
 }
 
-void resolve_network(const ClusterChoice& choice, const Catalogue& catalogue, Cluster& cluster) {
+void resolve_network(const ClusterChoice& choice, const Catalogue& catalogue, bool leaves_node, Cluster& cluster) {
   Machine& machine = cluster.machine;
-  if (cluster.nodes == 1) return;
+  if (cluster.nodes == 1 && !leaves_node) return;
   const std::string need =
-      fmt::format("{} GPUs take {} nodes of {}", cluster.gpus, cluster.nodes, printable(machine.name));
+      cluster.nodes == 1 ? "the job uses nodes beside its " + printable(machine.name)
+                         : fmt::format("{} GPUs take {} nodes of {}", cluster.gpus, cluster.nodes, printable(machine.name));
   if (machine.network.empty()) {
     throw Error(need + ", and the kind of network between them is not known", choice.where,
                 "set cluster.network (" + joined(catalogue.network_names()) +
@@ -224,7 +225,7 @@ void warn_of_retirement(Cluster& cluster) {
 
 }  // namespace
 
-Cluster resolve_cluster(const ClusterChoice& choice, const Catalogue& catalogue) {
+Cluster resolve_cluster(const ClusterChoice& choice, const Catalogue& catalogue, bool leaves_node) {
   check_numbers(choice);
   Cluster cluster;
   cluster.machine =
@@ -235,7 +236,7 @@ Cluster resolve_cluster(const ClusterChoice& choice, const Catalogue& catalogue)
   cluster.gpus = static_cast<int>(choice.gpus);
   cluster.nodes = (cluster.gpus + cluster.machine.gpus - 1) / cluster.machine.gpus;
   resolve_intra_node(choice, catalogue, cluster);
-  resolve_network(choice, catalogue, cluster);
+  resolve_network(choice, catalogue, leaves_node, cluster);
   return cluster;
 }
 

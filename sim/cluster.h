@@ -36,6 +36,8 @@ struct Cluster {
 inline constexpr int most_gpus = 1 << 20;
 
 // Throws Error where something needed is missing (a network rate for several nodes) or impossible.
-[[nodiscard]] Cluster resolve_cluster(const ClusterChoice& choice, const calibrate::Catalogue& catalogue);
+// `leaves_node`: the network is needed on one node too (something else than its GPUs stands on other nodes).
+[[nodiscard]] Cluster resolve_cluster(const ClusterChoice& choice, const calibrate::Catalogue& catalogue,
+                                      bool leaves_node = false);
 
 }  // namespace foretrain::sim

@@ -49,7 +49,7 @@ enum class Bottleneck : std::uint8_t { computation, launches, communication, inp
 // The gradients' way, to compare with what it can hide behind; zero on one GPU.
 struct GradientExchange {
   double bytes = 0;             // of one GPU per step, as the buffer of an all-reduce that moves as much
-  double seconds = 0;           // from the start to the end of each all-reduce, summed
+  double seconds = 0;           // in which at least one collective moves data or settles its latency
   double backward_seconds = 0;  // of the last micro-batch, which is what they overlap with
   std::string over;             // "25 Gb/s tcp between 2 nodes", "nvlink_pairs inside the node"
 };

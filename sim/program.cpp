@@ -20,6 +20,7 @@ const char* to_string(Category category) {
     case Category::forward: return "forward";
     case Category::backward: return "backward";
     case Category::optimizer: return "optimizer";
+    case Category::compression: return "compression";
     case Category::communication: return "communication";
     case Category::launch: return "launch";
     case Category::input: return "input";

@@ -20,7 +20,7 @@ namespace foretrain::sim {
 enum class StreamKind : std::uint8_t { host, compute, communication, input };
 
 // What an activity's time is called in the breakdown of a step.
-enum class Category : std::uint8_t { forward, backward, optimizer, communication, launch, input, other };
+enum class Category : std::uint8_t { forward, backward, optimizer, compression, communication, launch, input, other };
 [[nodiscard]] const char* to_string(Category category);
 
 struct Stream {

@@ -100,6 +100,9 @@ struct Alternative {
 struct Question {
   Scenario base;
   std::vector<Alternative> options;
+  // With measured steps: the scenario as its file has it, before anything was changed from outside, which is the run
+  // that they are of.
+  std::optional<Scenario> as_written = {};
 };
 
 }  // namespace foretrain::sim

@@ -57,7 +57,7 @@ ActivityIndex write_pass(const CompressionPlace& place, const std::string& name,
   const Duration host = writer.host_time("host_seconds_per_launch_forward", kernels);
   writer.explain(name, "compression", time.duration, time.formula, 1);
   writer.explain(name, "launch", host, significant(kernels) + " launches", 1);
-  return writer.work({name, time.duration, host}, Category::other, waits, place.lane);
+  return writer.work({name, time.duration, host}, Category::compression, waits, place.lane);
 }
 
 }  // namespace foretrain::sim::strategies

@@ -15,6 +15,7 @@ namespace {
 using calibrate::Direction;
 using models::OperatorKind;
 
+constexpr const char* repeated = " further micro-batches";
 constexpr const char* forward_launch = "host_seconds_per_launch_forward";
 constexpr const char* backward_launch = "host_seconds_per_launch_backward";
 
@@ -33,6 +34,11 @@ double launches(const models::Operator& op, bool forward, bool fused_attention) 
 }
 
 }  // namespace
+
+bool is_repeated(const std::string& label) {
+  const std::string ending = repeated;
+  return label.size() > ending.size() && label.compare(label.size() - ending.size(), ending.size(), ending) == 0;
+}
 
 std::vector<const models::Operator*> flat_operators(const models::Model& model) {
   std::vector<const models::Operator*> operators;
@@ -174,7 +180,7 @@ void Layers::write_repeated(std::int64_t count) {
     add(op.backward, Category::backward);
     add(op.accumulate, Category::backward);
   }
-  const std::string name = std::to_string(count) + " further micro-batches";
+  const std::string name = std::to_string(count) + repeated;
   const auto times = static_cast<double>(count);
   for (const auto& [parameter, seconds] : host) {
     if (seconds > 0) writer_.host_work(name, {Seconds(seconds * times), ParameterId{parameter}});

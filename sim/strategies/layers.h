@@ -26,6 +26,9 @@ struct OperatorWork {
   double input_gradient_bytes = 0;        // allocated by backward, freed by the backward of the operator before
 };
 
+// Whether an activity's label stands for several micro-batches at once (Layers::write_repeated).
+[[nodiscard]] bool is_repeated(const std::string& label);
+
 class Layers {
  public:
   // `accumulation`: micro-batches in a step, for the terms of `explain`; `adds_up`: their gradients are added up.

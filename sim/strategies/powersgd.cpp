@@ -68,7 +68,7 @@ ActivityIndex PowerSgd::products(const Sent& sent, Product which, ActivityIndex 
     const calibrate::OperatorTime time = clock_.time(op, calibrate::Direction::forward);
     const Duration host = writer.host_time("host_seconds_per_launch_forward", 1);
     writer.explain(name, "compression", time.duration, time.formula, 1);
-    after = writer.work({name, time.duration, host}, Category::other, {after}, place_.lane);
+    after = writer.work({name, time.duration, host}, Category::compression, {after}, place_.lane);
   }
   return after;
 }

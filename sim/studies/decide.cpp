@@ -47,6 +47,16 @@ AlternativeAnswer answer_for(const std::string& name, const Scenario& scenario, 
   return answer;
 }
 
+// What cannot be simulated says which of the options it is.
+AlternativeAnswer answer_for_option(const Alternative& option, const calibrate::Catalogue& catalogue,
+                                    const PredictOptions& options) {
+  try {
+    return answer_for(option.name, option.scenario, catalogue, options);
+  } catch (const Error& error) {
+    throw Error("option " + quoted(option.name) + ": " + error.what(), error.where(), error.hint(), error.code());
+  }
+}
+
 void compare(AlternativeAnswer& answer, const AlternativeAnswer& base) {
   answer.gain = answer.prediction.throughput.value / base.prediction.throughput.value;
   const double spread = log_spread_of_ratio(effects_of(answer.prediction), effects_of(base.prediction));
@@ -78,19 +88,20 @@ Question with_something_to_compare(const Question& question, const calibrate::Ca
 Decision decide(const Question& asked, const calibrate::Catalogue& catalogue, const PredictOptions& options) {
   const Question question = with_something_to_compare(asked, catalogue);
   PredictOptions shared = options;
-  shared.measured_in = &asked.base;
+  const Scenario& measured_in = asked.as_written ? *asked.as_written : asked.base;
+  shared.measured_in = &measured_in;
   Decision decision;
   decision.base = answer_for(describe(question.base, catalogue), question.base, catalogue, shared);
   for (const Alternative& option : question.options) {
-    decision.alternatives.push_back(answer_for(option.name, option.scenario, catalogue, shared));
+    decision.alternatives.push_back(answer_for_option(option, catalogue, shared));
     compare(decision.alternatives.back(), decision.base);
   }
   judge(decision);
   decision.change_first =
-      advice(decision.base.name, decision.base.scenario, decision.base.prediction, asked.base, catalogue);
+      advice(decision.base.name, decision.base.scenario, decision.base.prediction, measured_in, catalogue);
   if (decision.recommended >= 0) {
     const AlternativeAnswer& pick = decision.alternatives[static_cast<std::size_t>(decision.recommended)];
-    for (std::string& sentence : advice(pick.name, pick.scenario, pick.prediction, asked.base, catalogue)) {
+    for (std::string& sentence : advice(pick.name, pick.scenario, pick.prediction, measured_in, catalogue)) {
       decision.change_first.push_back(std::move(sentence));
     }
   }

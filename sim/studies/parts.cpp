@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "sim/strategies/layers.h"
 
 namespace foretrain::sim::studies {
 namespace {
@@ -78,10 +79,15 @@ std::pair<std::string, double> largest_kind_of_work(const Replayed& replayed) {
     }
   }
   std::map<std::string, double> seconds;
+  double written_out = 0, all = 0;
   for (const auto& [label, busy] : replayed.kinds.by_label.at(Bottleneck::computation)) {
+    all += busy;
+    if (strategies::is_repeated(label)) continue;  // micro-batches like the ones that are written out
+    written_out += busy;
     const auto kind = kind_of_label.find(label);
     seconds[kind == kind_of_label.end() ? "passes over memory" : kind->second] += busy;
   }
+  for (auto& [kind, busy] : seconds) busy *= all / written_out;
   return *std::max_element(seconds.begin(), seconds.end(),
                            [](const auto& a, const auto& b) { return a.second < b.second; });
 }
@@ -126,8 +132,18 @@ void fill_binding(Prediction& prediction, const Replayed& replayed) {
 // Of Activity::bytes of a collective over `ranks`, the buffer whose all-reduce over all `gpus` sends as much: a gather
 // counts half, the levels of a hierarchical reduction add up to about the buffer itself.
 double share_of_all_reduce(calibrate::CollectiveKind kind, int ranks, int gpus) {
-  const double sent = calibrate::is_with_servers(kind) ? 1.0 : calibrate::bus_factor(kind, ranks);
-  return sent / calibrate::bus_factor(calibrate::CollectiveKind::all_reduce, gpus);
+  return calibrate::bus_factor(kind, ranks) / calibrate::bus_factor(calibrate::CollectiveKind::all_reduce, gpus);
+}
+
+// Time in which at least one of the intervals is running.
+double covered_seconds(std::vector<std::pair<double, double>> intervals) {
+  std::sort(intervals.begin(), intervals.end());
+  double seconds = 0, until = 0;
+  for (const auto& [begin, end] : intervals) {
+    seconds += std::max(0.0, end - std::max(begin, until));
+    until = std::max(until, end);
+  }
+  return seconds;
 }
 
 GradientExchange gradient_exchange(const Replayed& replayed) {
@@ -138,22 +154,27 @@ GradientExchange gradient_exchange(const Replayed& replayed) {
   const Job& job = run.job();
   const Timeline& timeline = replayed.main.timeline;
   const Program& program = job.programs[job.instances[replayed.instance].program];
+  std::vector<std::pair<double, double>> intervals;
+  double pushed = 0;  // to servers, of which as much is pulled; sums inside a node come before
   for (std::size_t i = 0; i < program.activities.size(); ++i) {
     const SpanIndex at = timeline.first_of[replayed.instance] + static_cast<SpanIndex>(i);
     const Activity& activity = program.activities[i];
     if (activity.is_collective) {
       const CollectiveSpan& span = timeline.collectives[timeline.collective_of[at]];
-      if (activity.collective == calibrate::CollectiveKind::update) continue;
       const Group& group = job.groups[job.instances[replayed.instance].group_of_communicator[activity.communicator]];
+      intervals.emplace_back(span.all_arrived, span.finish);
+      if (activity.collective == calibrate::CollectiveKind::push) pushed += activity.bytes.value;
+      if (calibrate::is_with_servers(activity.collective)) continue;
       exchange.bytes +=
           activity.bytes.value * share_of_all_reduce(activity.collective, group.shape.ranks, cluster.gpus);
-      exchange.seconds += span.finish - span.all_arrived;
     } else if (activity.category == Category::forward) {
       exchange.backward_seconds = 0;  // an earlier micro-batch's
     } else if (activity.category == Category::backward) {
       exchange.backward_seconds += timeline.spans[at].finish - timeline.spans[at].start;
     }
   }
+  exchange.seconds = covered_seconds(std::move(intervals));
+  if (pushed > 0) exchange.bytes = pushed;
   if (cluster.nodes > 1) {
     const double gbits = cluster.machine.inter_node_bandwidth->value * 8e-9;
     exchange.over =

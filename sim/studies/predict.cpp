@@ -78,7 +78,10 @@ void fill_times(Prediction& prediction, const Replayed& replayed, const calibrat
   }
   const ParameterMargins parameters =
       options.replays > 0 ? drawn_margins(replayed, options) : first_order_margins(replayed, main, reference);
-  const LogMargins rate_margins = together(prediction.unexplained_loss, parameters.throughput);
+  // The very step that was measured is known as well as steps repeat.
+  const LogMargins rate_margins = replayed.anchor.is_the_measured_run
+                                      ? symmetric_margins(replayed.main.run->stack().at("step_jitter").value)
+                                      : together(prediction.unexplained_loss, parameters.throughput);
   prediction.step_time = time_quantity(replayed.main.step_seconds(), rate_margins, provenance);
   prediction.throughput = rate_quantity(replayed.main.samples_per_second(), rate_margins, "samples/s", provenance);
   prediction.speedup =

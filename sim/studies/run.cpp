@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "base/error.h"
 #include "base/text.h"
 #include "models/precision.h"
@@ -35,6 +37,10 @@ calibrate::Stack chosen_stack(const StackChoice& choice, const calibrate::Catalo
       throw Error("stack " + quoted(stack.name) + " has no value " + quoted(key), "/stack/options",
                   name_hint(key, known));
     }
+    const calibrate::StackRange& range = calibrate::stack_range(key);
+    if (!range.contains(value)) {
+      throw Error(fmt::format("{} cannot be {}", key, value), "/stack/options/" + key, range.words());
+    }
     found->second.value = value;
     found->second.relative_spread = 0;
     found->second.provenance = Provenance::given;
@@ -47,9 +53,12 @@ namespace {
 
 // The network as this software uses it; what a user says it achieves is taken as it is.
 Cluster cluster_for(const Scenario& scenario, const calibrate::Catalogue& catalogue) {
-  Cluster cluster = resolve_cluster(scenario.cluster, catalogue);
-  if (cluster.nodes > 1 && !cluster.achieved_fraction_given) {
-    cluster.network_achieved_fraction *= chosen_stack(scenario.stack, catalogue).at("network_share").value;
+  const calibrate::Stack stack = chosen_stack(scenario.stack, catalogue);
+  const bool servers_apart = has_parameter_servers(strategies::chosen_reducer(scenario.stack, stack)) &&
+                             stack.at("servers_apart").value != 0;
+  Cluster cluster = resolve_cluster(scenario.cluster, catalogue, servers_apart);
+  if (cluster.network != nullptr && !cluster.achieved_fraction_given) {
+    cluster.network_achieved_fraction *= stack.at("network_share").value;
   }
   return cluster;
 }
@@ -92,8 +101,9 @@ double Run::samples_per_second(const Timeline& timeline) const {
   double rate = 0;
   for (std::size_t i = 0; i < job_.instances.size(); ++i) {
     double finish = 0;
-    for (SpanIndex at = timeline.first_of[i]; at < timeline.first_of[i + 1]; ++at) {
-      finish = std::max(finish, timeline.spans[at].finish);
+    const std::size_t activities = job_.programs[job_.instances[i].program].activities.size();
+    for (std::size_t a = 0; a < activities; ++a) {
+      finish = std::max(finish, timeline.spans[timeline.first_of[i] + a].finish);
     }
     rate += job_.instances[i].represents * samples_of_rank / finish;
   }
