@@ -12,8 +12,8 @@
 #include "base/text.h"
 #include "models/precision.h"
 #include "sim/server_links.h"
+#include "sim/stack_choice.h"
 #include "sim/strategies/buffers.h"
-#include "sim/strategies/reducer.h"
 #include "sim/workload.h"
 
 namespace foretrain::sim {
@@ -93,13 +93,6 @@ DynamicBytes dynamic_bytes(const models::Operator& op, const models::Operator* b
   return bytes;
 }
 
-MemoryParts data_parallel_memory(const models::Model& model, const Training& training, const calibrate::Stack& stack,
-                                 bool distributed) {
-  Scenario scenario;
-  scenario.training = training;
-  return data_parallel_memory(model, scenario, stack, distributed ? 2 : 1);
-}
-
 MemoryParts data_parallel_memory(const models::Model& model, const Scenario& scenario, const calibrate::Stack& stack,
                                  int ranks) {
   const Training& training = scenario.training;
@@ -110,7 +103,7 @@ MemoryParts data_parallel_memory(const models::Model& model, const Scenario& sce
   parts.parameters = Bytes((count + models::frozen_parameter_count(model)) * (full + half));
   parts.gradients = Bytes(count * full);
   // Parameter servers keep the state where they update.
-  const bool updates = !has_parameter_servers(strategies::chosen_reducer(scenario.stack, stack));
+  const bool updates = !has_parameter_servers(chosen_reducer(scenario.stack, stack));
   parts.optimizer = Bytes(updates ? count * optimizer_state_bytes(training.optimizer) : 0.0);
   const double saved =
       models::saved_elements(model) + (fused_attention(stack) ? 0.0 : models::unfused_saved_elements(model));

@@ -39,9 +39,6 @@ struct DynamicBytes {
 // activations are those of one micro-batch (the model's).
 [[nodiscard]] MemoryParts data_parallel_memory(const models::Model& model, const Scenario& scenario,
                                                const calibrate::Stack& stack, int ranks);
-// The same with the stack's own reducer and no compression.
-[[nodiscard]] MemoryParts data_parallel_memory(const models::Model& model, const Training& training,
-                                               const calibrate::Stack& stack, bool distributed);
 // The part of it that is held through the whole step, allocator losses included.
 [[nodiscard]] double resident_bytes(const MemoryParts& parts, const calibrate::Stack& stack);
 

@@ -6,6 +6,7 @@
 
 #include "scenarios/corpus/family_draft.h"
 #include "sim/memory.h"
+#include "sim/stack_choice.h"
 #include "sim/workload.h"
 
 namespace foretrain::scenarios {
@@ -33,19 +34,13 @@ double FamilyDraft::anchor_samples_per_second() const {
   return gpus * static_cast<double>(batch_in_samples()) / anchor_step_seconds();
 }
 
-calibrate::Stack FamilyDraft::stack() const {
-  calibrate::Stack stack = catalogue_.stack(scenario_.stack.name);
-  for (const auto& [key, value] : scenario_.stack.options) stack.values.at(key).value = value;
-  return stack;
-}
-
 // By the closed form, with what the smallest number of GPUs holds.
 GpuMemory FamilyDraft::gpu_memory() const {
   sim::Scenario smallest = scenario_;
   smallest.cluster.gpus = row_.gpus.front();
-  const auto taken = [this, smallest, chosen = stack()](std::int64_t micro_batch) {
+  const auto taken = [this, smallest, chosen = sim::chosen_stack(scenario_.stack, catalogue_)](std::int64_t micro_batch) {
     const models::Model model = sim::build_workload(smallest, micro_batch, catalogue_.data());
-    return sim::data_parallel_memory(model, smallest.training, chosen, true).total();
+    return sim::data_parallel_memory(model, smallest, chosen, 2).total();
   };
   const Bytes capacity = node_.device->memory, at_most = capacity * tables_.batches.first(texts_)->memory_factor;
   GpuMemory memory;

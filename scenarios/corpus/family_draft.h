@@ -54,7 +54,6 @@ class FamilyDraft {
   [[nodiscard]] std::int64_t batch_in_samples() const;
   [[nodiscard]] double anchor_step_seconds() const;
   [[nodiscard]] double anchor_samples_per_second() const;
-  [[nodiscard]] calibrate::Stack stack() const;
   [[nodiscard]] GpuMemory gpu_memory() const;
   [[nodiscard]] bool carries_over(const StepBatch& step) const;
   [[nodiscard]] sim::FamilyPoint point(std::size_t at) const;

@@ -1,6 +1,7 @@
 #include "sim/strategies/buffers.h"
 
 #include "models/precision.h"
+#include "sim/stack_choice.h"
 #include "sim/strategies/buckets.h"
 #include "sim/strategies/powersgd.h"
 #include "sim/strategies/reducer.h"

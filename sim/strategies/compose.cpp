@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "sim/memory.h"
 #include "sim/server_links.h"
+#include "sim/stack_choice.h"
 #include "sim/strategies/batches.h"
 #include "sim/strategies/input_load.h"
 #include "sim/strategies/layers.h"

@@ -6,6 +6,7 @@
 
 #include "models/precision.h"
 #include "sim/server_links.h"
+#include "sim/stack_choice.h"
 #include "sim/strategies/buckets.h"
 #include "sim/strategies/optimizer.h"
 

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "sim/stack_choice.h"
 #include "sim/strategies/bucketed.h"
 #include "sim/strategies/compression.h"
 #include "sim/strategies/horovod.h"
@@ -72,10 +73,6 @@ std::vector<Communicator> everyone(int ranks) {
   std::vector<int> all(static_cast<std::size_t>(ranks));
   std::iota(all.begin(), all.end(), 0);
   return {{"data", {all}}};
-}
-
-const std::string& chosen_reducer(const StackChoice& choice, const calibrate::Stack& stack) {
-  return choice.reducer.empty() ? stack.reducer : choice.reducer;
 }
 
 std::vector<std::string> reducer_names() {

@@ -46,8 +46,6 @@ class Reducer {
 // One communicator named "data" over all `ranks`.
 [[nodiscard]] std::vector<Communicator> everyone(int ranks);
 
-// The scenario's reducer, or else its stack's.
-[[nodiscard]] const std::string& chosen_reducer(const StackChoice& choice, const calibrate::Stack& stack);
 [[nodiscard]] std::vector<std::string> reducer_names();
 // Throws Error when reducer or compression are not known, or do not go together.
 void require_known_reducer(const StackChoice& choice, const calibrate::Stack& stack);

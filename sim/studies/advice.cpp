@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "models/precision.h"
+#include "sim/stack_choice.h"
 #include "sim/studies/anchor.h"
 #include "sim/studies/known_work.h"
 #include "sim/studies/run.h"

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "models/precision.h"
+#include "sim/stack_choice.h"
 #include "sim/studies/measured_run.h"
 #include "sim/studies/shares.h"
 #include "sim/studies/solve.h"

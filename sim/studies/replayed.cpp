@@ -49,7 +49,7 @@ std::int64_t micro_batch_alone(const Run& run, std::int64_t accumulation, const 
     if (accumulation % pieces != 0) continue;
     const std::int64_t larger = micro * (accumulation / pieces);
     const models::Model model = build_workload(run.scenario(), larger, data);
-    const MemoryParts memory = data_parallel_memory(model, run.scenario().training, run.stack(), false);
+    const MemoryParts memory = data_parallel_memory(model, run.scenario(), run.stack(), 1);
     if (memory.total() > run.cluster().device->memory) break;
     best = larger;
   }

@@ -11,7 +11,7 @@
 #include "sim/engine/replay.h"
 #include "sim/fold.h"
 #include "sim/server_links.h"
-#include "sim/strategies/reducer.h"
+#include "sim/stack_choice.h"
 #include "sim/workload.h"
 
 namespace foretrain::sim::studies {
@@ -25,36 +25,10 @@ strategies::Composed composed_for(const Scenario& scenario, const Cluster& clust
   return strategies::compose(input, parameters);
 }
 
-}  // namespace
-
-calibrate::Stack chosen_stack(const StackChoice& choice, const calibrate::Catalogue& catalogue) {
-  calibrate::Stack stack = catalogue.stack(choice.name, "/stack/name");
-  for (const auto& [key, value] : choice.options) {
-    const auto found = stack.values.find(key);
-    if (found == stack.values.end()) {
-      std::vector<std::string> known;
-      for (const auto& [name, entry] : stack.values) known.push_back(name);
-      throw Error("stack " + quoted(stack.name) + " has no value " + quoted(key), "/stack/options",
-                  name_hint(key, known));
-    }
-    const calibrate::StackRange& range = calibrate::stack_range(key);
-    if (!range.contains(value)) {
-      throw Error(fmt::format("{} cannot be {}", key, value), "/stack/options/" + key, range.words());
-    }
-    found->second.value = value;
-    found->second.relative_spread = 0;
-    found->second.provenance = Provenance::given;
-    found->second.source = "the scenario";
-  }
-  return stack;
-}
-
-namespace {
-
 // The network as this software uses it; what a user says it achieves is taken as it is.
 Cluster cluster_for(const Scenario& scenario, const calibrate::Catalogue& catalogue) {
   const calibrate::Stack stack = chosen_stack(scenario.stack, catalogue);
-  const bool servers_apart = has_parameter_servers(strategies::chosen_reducer(scenario.stack, stack)) &&
+  const bool servers_apart = has_parameter_servers(chosen_reducer(scenario.stack, stack)) &&
                              stack.at("servers_apart").value != 0;
   Cluster cluster = resolve_cluster(scenario.cluster, catalogue, servers_apart);
   if (cluster.network != nullptr && !cluster.achieved_fraction_given) {
@@ -85,7 +59,7 @@ Run::Run(const Scenario& scenario, const calibrate::Catalogue& catalogue, const 
       parameters_(parameters),
       composed_(composed_for(scenario_, cluster_, model_, stack_, anchor, options.want_terms, parameters)),
       topology_(cluster_, parameters,
-                server_links(cluster_, strategies::chosen_reducer(scenario_.stack, stack_), stack_,
+                server_links(cluster_, chosen_reducer(scenario_.stack, stack_), stack_,
                              catalogue.collective_constants(), parameters)),
       costs_(cluster_, topology_, catalogue, parameters),
       job_(options.fold ? fold(std::move(composed_.programs), composed_.placement, topology_)

@@ -70,7 +70,4 @@ class Run {
   Job job_;
 };
 
-// The stack of the catalogue with the scenario's overrides. Throws Error for a key that it does not have.
-[[nodiscard]] calibrate::Stack chosen_stack(const StackChoice& choice, const calibrate::Catalogue& catalogue);
-
 }  // namespace foretrain::sim::studies

@@ -3,14 +3,14 @@
 #include <string>
 
 #include "sim/server_links.h"
-#include "sim/strategies/reducer.h"
+#include "sim/stack_choice.h"
 
 namespace foretrain::sim::studies {
 namespace {
 
 // As scenarios/corpus sorts curves: networks that move data past the kernel, and those that do not.
 std::string kind_of(const Run& run) {
-  if (has_parameter_servers(strategies::chosen_reducer(run.scenario().stack, run.stack()))) return "parameter server";
+  if (has_parameter_servers(chosen_reducer(run.scenario().stack, run.stack()))) return "parameter server";
   const Cluster& cluster = run.cluster();
   if (cluster.nodes == 1) return "single node";
   const std::string& network = cluster.network->name;

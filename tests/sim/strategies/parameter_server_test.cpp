@@ -182,48 +182,39 @@ TEST_CASE("the first dense layer of VGG-16 is one push of 411 MB") {
   CHECK(label.find("push") == 0);
 }
 
-TEST_CASE("pulls come in the order of use, pushes in the order of backward") {
-  ServerStep step("resnet50", "p2.8xlarge", 16);
-  const Timeline timeline = step.set("variables_sharded", 1).replayed();
-  const Program& program = step.job.programs.front();
+// When the exchanges with the servers and the passes of a step begin and end.
+struct Moments {
   double first_push = 1e9, backward_end = 0, last_pull = 0, forward_begin = 1e9;
-  for (std::size_t a = 0; a < program.activities.size(); ++a) {
-    const Activity& activity = program.activities[a];
-    const Span& span = timeline.spans[timeline.first_of[0] + a];
-    if (activity.is_collective && activity.collective == CollectiveKind::push) {
-      first_push = std::min(first_push, span.start);
-    } else if (activity.is_collective && activity.collective == CollectiveKind::pull) {
-      last_pull = std::max(last_pull, span.finish);
-    } else if (activity.category == Category::forward) {
-      forward_begin = std::min(forward_begin, span.start);
-    } else if (activity.category == Category::backward) {
-      backward_end = std::max(backward_end, span.finish);
+
+  explicit Moments(ServerStep step) {
+    const Timeline timeline = step.replayed();
+    const Program& program = step.job.programs.front();
+    for (std::size_t a = 0; a < program.activities.size(); ++a) {
+      const Activity& activity = program.activities[a];
+      const Span& span = timeline.spans[timeline.first_of[0] + a];
+      if (activity.is_collective && activity.collective == CollectiveKind::push) {
+        first_push = std::min(first_push, span.start);
+      } else if (activity.is_collective && activity.collective == CollectiveKind::pull) {
+        last_pull = std::max(last_pull, span.finish);
+      } else if (activity.category == Category::forward && span.finish > span.start) {
+        forward_begin = std::min(forward_begin, span.start);
+      } else if (activity.category == Category::backward) {
+        backward_end = std::max(backward_end, span.finish);
+      }
     }
   }
-  CHECK(forward_begin < last_pull);
-  CHECK(first_push < backward_end);
+};
+
+TEST_CASE("pulls come in the order of use, pushes in the order of backward") {
+  const Moments moments(ServerStep("resnet50", "p2.8xlarge", 16).set("variables_sharded", 1));
+  CHECK(moments.forward_begin < moments.last_pull);
+  CHECK(moments.first_push < moments.backward_end);
 }
 
 TEST_CASE("without overlap everything is pulled before forward and pushed after backward") {
-  ServerStep step("resnet50", "p2.8xlarge", 16);
-  const Timeline timeline = step.set("variables_sharded", 1).set("overlap", 0).replayed();
-  const Program& program = step.job.programs.front();
-  double first_push = 1e9, backward_end = 0, last_pull = 0, forward_begin = 1e9;
-  for (std::size_t a = 0; a < program.activities.size(); ++a) {
-    const Activity& activity = program.activities[a];
-    const Span& span = timeline.spans[timeline.first_of[0] + a];
-    if (activity.is_collective && activity.collective == CollectiveKind::push) {
-      first_push = std::min(first_push, span.start);
-    } else if (activity.is_collective && activity.collective == CollectiveKind::pull) {
-      last_pull = std::max(last_pull, span.finish);
-    } else if (activity.category == Category::forward && span.finish > span.start) {
-      forward_begin = std::min(forward_begin, span.start);
-    } else if (activity.category == Category::backward) {
-      backward_end = std::max(backward_end, span.finish);
-    }
-  }
-  CHECK(forward_begin >= last_pull);
-  CHECK(first_push >= backward_end);
+  const Moments moments(ServerStep("resnet50", "p2.8xlarge", 16).set("variables_sharded", 1).set("overlap", 0));
+  CHECK(moments.forward_begin >= moments.last_pull);
+  CHECK(moments.first_push >= moments.backward_end);
 }
 
 TEST_CASE("MXNet's names: where a node's gradients are summed") {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "sim/stack_choice.h"
 #include "sim/strategies/compression.h"
 #include "tests/catch.h"
 #include "tests/sim/strategies/step.h"
