@@ -52,6 +52,17 @@ TEST_CASE("a rule that cannot be is refused with its place") {
              Contains("unknown key \"machine\""));
 }
 
+TEST_CASE("an option with a value that no stack can have declines the curve") {
+  const test::TemporaryDirectory overlay;
+  overlay.add("corpus/stacks.json",
+              R"({"stacks": [{"if": {"gpu": "."}, "is": {"stack": "pytorch-ddp"}, "source": "s"}], "sharded_tables": [],
+                  "options": [{"if": {"gpu": "."}, "is": {"overlap": 2}, "source": "s"}]})");
+  const calibrate::Catalogue catalogue{DataStore(overlay.path())};
+  const auto corpus = read_families(table_of({plain_row()}), "t.csv", catalogue);
+  REQUIRE(corpus.declined.size() == 1);
+  CHECK_THAT(corpus.declined[0].reason, Contains("overlap cannot be 2"));
+}
+
 TEST_CASE("options of a stack are keys of stacks") {
   const test::TemporaryDirectory overlay;
   overlay.add("corpus/stacks.json",
