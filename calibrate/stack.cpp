@@ -28,6 +28,11 @@ const std::vector<StackKey>& keys() {
       {"host_seconds_per_step", seconds},
       {"fused_attention", yes_or_no},
       {"fused_optimizer", yes_or_no},
+      {"fused_elementwise", yes_or_no},
+      {"half_precision_weights", yes_or_no},
+      {"gradient_storage_bytes", {0, 16, false, true}},
+      {"gradient_norm", yes_or_no},
+      {"vocabulary_multiple", {1, 65536, true}},
       {"framework_memory_bytes", bytes},
       {"fragmentation_fraction", fraction},
       // what several GPUs add
@@ -53,6 +58,16 @@ const std::vector<StackKey>& keys() {
       {"static_graph", yes_or_no},
       {"powersgd_rank", {1, 65536, true}},
       {"top_k_fraction", positive_fraction},
+      // tensor and pipeline parallelism
+      {"tensor_overlap", fraction},
+      {"pipeline_overlap", yes_or_no},
+      {"scatter_gather_transfers", yes_or_no},
+      // sharded state
+      {"gather_bytes_per_parameter", {0, 16, false, true}},
+      {"reshard_after_forward", yes_or_no},
+      {"prefetched_units", {0, 1024, true}},
+      {"gathers_in_flight", {1, 1024, true}},
+      {"overlap_parameter_gather", yes_or_no},
       // parameter servers
       {"servers", {0, 1e6, true}},
       {"servers_apart", yes_or_no},
@@ -106,10 +121,11 @@ const StackValue& Stack::at(const std::string& key) const {
 }
 
 Stack parse_stack(const JsonView& value) {
-  value.allow_only({"name", "like", "reducer", "description", "values"});
+  value.allow_only({"name", "like", "reducer", "sharding", "description", "values"});
   Stack stack;
   stack.name = value.at("name").string();
   stack.reducer = value.at("reducer").string();
+  if (const auto sharding = value.find("sharding")) stack.sharding = sharding->string();
   stack.description = value.at("description").string();
   const JsonView values = value.at("values");
   values.allow_only(stack_keys());

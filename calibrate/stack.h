@@ -24,6 +24,7 @@ struct StackValue {
 struct Stack {
   std::string name;         // "pytorch-ddp"
   std::string reducer;      // "ddp"
+  std::string sharding = "none";  // of state over data-parallel ranks, unless the plan says another: "zero3"
   std::string description;
   // By stack_keys(): all are present, stated in the file or in the one it is `like`.
   std::map<std::string, StackValue> values;

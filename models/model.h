@@ -19,6 +19,7 @@ namespace foretrain::models {
 struct Layer {
   std::string name;
   std::vector<Operator> operators;
+  bool is_block = false;  // one of the equal layers that pipelines, recompute and sharding units count
 };
 
 struct Model {

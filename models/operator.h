@@ -56,6 +56,17 @@ enum class OperatorKind {
 [[nodiscard]] const char* to_string(OperatorKind kind);
 [[nodiscard]] const std::vector<std::string>& operator_kind_names();
 
+// What a tensor-parallel rank has of an operator, as Megatron-LM deals a transformer out (Shoeybi et al. 2019,
+// arXiv:1909.08053, section 3).
+enum class TensorSplit {
+  none,        // all of it, on the tokens of the whole sequence or (sequence parallelism) its part of them
+  columns,     // a product of its part of the outputs; needs all of the inputs
+  rows,        // a product of its part of the inputs; the ranks' results are summed up
+  heads,       // its part of the attention heads
+  features,    // a pass over its part of the features between a `columns` and a `rows` product
+  vocabulary,  // its part of a table, of logits or of a loss over the vocabulary
+};
+
 struct ParameterTensor {
   std::string name;
   std::vector<std::int64_t> shape;
@@ -68,6 +79,10 @@ struct Operator {
   Shape shape;
   std::vector<ParameterTensor> parameters;         // trained by this operator; a tied tensor stands with its first user
   std::vector<ParameterTensor> frozen_parameters;  // used but not trained: no gradients, no optimizer state
+  // Tensors that stand with another operator of the model and are used here too (an output layer tied to the embedding);
+  // a pipeline stage without that other operator has its own copy, whose gradients are added to those of the other.
+  std::vector<ParameterTensor> tied_parameters;
+  TensorSplit tensor_split = TensorSplit::none;
   // Large tables (embeddings of a recommender, a classifier of many identities) that jobs often spread over the
   // ranks, each holding a part, instead of copying them; a plan may leave their gradients out of data parallelism.
   bool often_sharded = false;

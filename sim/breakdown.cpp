@@ -9,7 +9,7 @@ namespace foretrain::sim {
 namespace {
 
 // What a rank may be doing; of several at once the first counts.
-enum class Doing { forward, backward, optimizer, compression, other, communicating, waiting, input, launching };
+enum class Doing { forward, backward, recompute, optimizer, compression, other, communicating, waiting, input, launching };
 constexpr std::size_t doings = static_cast<std::size_t>(Doing::launching) + 1;
 
 struct Interval {
@@ -23,6 +23,7 @@ Doing kernel(Category category) {
   switch (category) {
     case Category::forward: return Doing::forward;
     case Category::backward: return Doing::backward;
+    case Category::recompute: return Doing::recompute;
     case Category::optimizer: return Doing::optimizer;
     case Category::compression: return Doing::compression;
     case Category::communication:
@@ -78,10 +79,11 @@ void account(std::map<std::string, double>& parts,
   switch (static_cast<Doing>(first - now.begin())) {
     case Doing::forward:
     case Doing::backward:
+    case Doing::recompute:
     case Doing::optimizer:
     case Doing::compression:
     case Doing::other: {
-      constexpr std::array<const char*, 5> names = {"forward", "backward", "optimizer", "compression", "other"};
+      constexpr std::array<const char*, 6> names = {"forward", "backward", "recompute", "optimizer", "compression", "other"};
       const double own = stretch > 1.0 ? seconds / stretch : seconds;
       parts[names[static_cast<std::size_t>(first - now.begin())]] += own;
       if (stretch > 1.0) parts["straggler_wait"] += seconds - own;

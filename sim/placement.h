@@ -6,8 +6,9 @@
 
 namespace foretrain::sim {
 
-// How data moves in a group: around its ranks, or between each rank and the parameter servers.
-enum class Pattern { ring, servers };
+// How data moves in a group: around its ranks, between each rank and the parameter servers, or from the first of exactly
+// two ranks to the second (CollectiveKind::send_receive only).
+enum class Pattern { ring, servers, pair };
 
 // Who exchanges with parameter servers: each rank by itself, or the ranks of a node as one, from their GPUs (each an
 // equal part of it) or from the memory of their host.

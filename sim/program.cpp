@@ -19,6 +19,7 @@ const char* to_string(Category category) {
   switch (category) {
     case Category::forward: return "forward";
     case Category::backward: return "backward";
+    case Category::recompute: return "recompute";
     case Category::optimizer: return "optimizer";
     case Category::compression: return "compression";
     case Category::communication: return "communication";
@@ -57,6 +58,23 @@ ActivityIndex Program::add_timed(std::uint16_t stream, Category category, std::u
     dependencies.push_back(earlier);
   }
   return append<ActivityIndex>(activities, activity);
+}
+
+std::uint32_t Program::add_mixture(Mixture mixture) {
+  assert(!mixture.empty());
+  return append<std::uint32_t>(mixtures, std::move(mixture));
+}
+
+ActivityIndex Program::add_mixed(std::uint16_t stream, Category category, std::uint32_t label, std::uint32_t mixture,
+                                 const std::vector<ActivityIndex>& waits_for) {
+  const Mixture& parts = mixtures[mixture];
+  const auto largest =
+      std::max_element(parts.begin(), parts.end(), [](const Part& a, const Part& b) { return a.seconds < b.seconds; });
+  double seconds = 0;
+  for (const Part& part : parts) seconds += part.seconds;
+  const ActivityIndex index = add_timed(stream, category, label, {Seconds(seconds), largest->parameter}, waits_for);
+  activities[index].mixture = mixture;
+  return index;
 }
 
 ActivityIndex Program::add_collective(std::uint16_t stream, std::uint16_t communicator, calibrate::CollectiveKind kind,

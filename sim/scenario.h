@@ -55,13 +55,21 @@ struct ClusterChoice {
   std::string where;                               // place in the user's input, for messages
 };
 
+// How ranks share the work; the data-parallel degree is gpus / (tensor · pipeline · context). Ranks lie as Megatron has
+// them: tensor-parallel ones next to each other, then data-parallel ones, then pipeline stages (sim/layout.h).
 struct Plan {
   std::int64_t tensor = 1, pipeline = 1, context = 1, expert = 1;
-  std::string sharding = "none";
+  bool sequence_parallel = false;     // norms, residuals and dropout on a tensor-parallel rank's part of the tokens
+  std::string sharding;               // none, zero1 (optimizer), zero2 (gradients too), zero3 (parameters too), hsdp;
+                                      // empty = the stack's own way
+  std::int64_t shard_group = 0;       // of hsdp: ranks that share one copy; 0 = the GPUs of a node
   std::string tables = "replicated";  // or "sharded": large tables spread over all ranks (sim/tables.h)
-  std::string recompute = "none";
-  std::string schedule = "1f1b";
-  std::int64_t interleave = 1;
+  std::string recompute = "none";     // selective (the attention core), full (whole layers)
+  std::int64_t recompute_every = 1;   // of full: the input of every so many layers is kept (Megatron's `uniform`)
+  std::string schedule = "1f1b";      // none, gpipe, 1f1b, interleaved, zero-bubble, …: sim/strategies/schedule.h
+  std::int64_t interleave = 1;        // chunks of layers per stage
+  std::string stage_split = "even";   // or "time": stages of like compute time instead of like numbers of layers
+  std::vector<std::int64_t> stage_layers;  // layers of each chunk in forward order, given; empty = by stage_split
 };
 
 struct InputPipeline {

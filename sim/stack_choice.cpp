@@ -36,4 +36,8 @@ const std::string& chosen_reducer(const StackChoice& choice, const calibrate::St
   return choice.reducer.empty() ? stack.reducer : choice.reducer;
 }
 
+const std::string& chosen_sharding(const Plan& plan, const calibrate::Stack& stack) {
+  return plan.sharding.empty() ? stack.sharding : plan.sharding;
+}
+
 }  // namespace foretrain::sim

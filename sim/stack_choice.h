@@ -15,4 +15,7 @@ namespace foretrain::sim {
 // How gradients are shared: the scenario's reducer, or else the stack's.
 [[nodiscard]] const std::string& chosen_reducer(const StackChoice& choice, const calibrate::Stack& stack);
 
+// What is sharded over data-parallel ranks: the plan's word, or else the stack's own way.
+[[nodiscard]] const std::string& chosen_sharding(const Plan& plan, const calibrate::Stack& stack);
+
 }  // namespace foretrain::sim

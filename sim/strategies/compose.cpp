@@ -21,7 +21,7 @@
 namespace foretrain::sim::strategies {
 namespace {
 
-void require_data_parallel_plan(const Plan& plan) {
+void require_data_parallel_plan(const Plan& plan, const calibrate::Stack& stack) {
   const auto refuse = [](const std::string& what, const std::string& key, const std::string& neutral) {
     throw Error(what + " is not supported yet by this version", "/plan/" + key,
                 "plain data parallelism is: set plan." + key + " to " + neutral);
@@ -30,7 +30,8 @@ void require_data_parallel_plan(const Plan& plan) {
   if (plan.pipeline != 1) refuse(fmt::format("pipeline parallelism over {} stages", plan.pipeline), "pipeline", "1");
   if (plan.context != 1) refuse(fmt::format("context parallelism over {} GPUs", plan.context), "context", "1");
   if (plan.expert != 1) refuse(fmt::format("expert parallelism over {} GPUs", plan.expert), "expert", "1");
-  if (plan.sharding != "none") refuse("sharding " + quoted(plan.sharding), "sharding", "\"none\"");
+  const std::string& sharding = chosen_sharding(plan, stack);
+  if (sharding != "none") refuse("sharding " + quoted(sharding), "sharding", "\"none\"");
   if (plan.recompute != "none") refuse("recompute " + quoted(plan.recompute), "recompute", "\"none\"");
   if (plan.interleave != 1) refuse(fmt::format("interleave {}", plan.interleave), "interleave", "1");
 }
@@ -171,7 +172,7 @@ void warn_extrapolated(Composed& composed, const std::vector<std::string>& opera
 }  // namespace
 
 Composed compose(const ComposeInput& input, ParameterTable& parameters) {
-  require_data_parallel_plan(input.scenario.plan);
+  require_data_parallel_plan(input.scenario.plan, input.stack);
   const Batches batches = resolve_batches(input.scenario.training, input.scenario.plan, input.cluster.gpus);
   const bool distributed = batches.data_parallel > 1;
 
