@@ -120,9 +120,10 @@ void parse_matrix_work(const JsonView& value, Device& device) {
   }
   for (const auto& [precision, peak] : device.peak) {
     const auto kind = precision == models::Precision::bf16 ? models::Precision::fp16 : precision;
-    if (device.products.count(kind) + device.convolutions.count(kind) != 2) {
+    const auto convolved = precision == models::Precision::fp8 ? models::Precision::fp16 : kind;
+    if (device.products.count(kind) + device.convolutions.count(convolved) != 2) {
       peaks.at(models::to_string(precision))
-          .fail("a peak without \"products\" and \"convolutions\" of its precision (bf16 uses those of fp16)");
+          .fail("a peak without \"products\" and \"convolutions\" of its precision (bf16 uses those of fp16, fp8 its convolutions)");
     }
   }
 }

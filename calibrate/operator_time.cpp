@@ -30,8 +30,22 @@ FlopsPerSecond peak_of(const Device& device, Precision precision) {
               "it supports " + supported(device));
 }
 
-// Tensor cores want feature dimensions (those beside the rows of a batch) that are multiples of eight.
-bool is_aligned(const models::GemmShape& s) { return s.n % 8 == 0 && s.k % 8 == 0; }
+// Tensor cores want feature dimensions (those beside the rows of a batch) that are multiples of 16 bytes.
+bool is_aligned(const models::GemmShape& s, Precision precision) {
+  const int multiple = precision == Precision::fp8 ? 16 : 8;
+  return s.n % multiple == 0 && s.k % multiple == 0;
+}
+
+// A product of two activations has no weights: both of its gradients are needed at once to go on.
+bool has_weights(const Operator& op) {
+  return !op.parameters.empty() || !op.frozen_parameters.empty() || !op.tied_parameters.empty();
+}
+
+bool gradients_come_apart(const Operator& op) {
+  if (op.sequential_steps > 0) return false;
+  if (std::holds_alternative<models::ConvolutionShape>(op.shape)) return true;
+  return std::holds_alternative<models::GemmShape>(op.shape) && has_weights(op);
+}
 
 std::string rate_text(Flops work, Seconds time, FlopsPerSecond peak) {
   return fmt::format("{}FLOPs at {} of {} TFLOP/s", format_count(work.value),
@@ -50,19 +64,28 @@ OperatorClock::OperatorClock(const Device& device, Precision precision, bool fus
                              ParameterTable& parameters)
     : device_(device),
       precision_(precision),
-      profile_precision_(precision == Precision::bf16 ? Precision::fp16 : precision),
-      peak_(peak_of(device, precision)),
+      gemm_(rate_in(precision)),
+      matrix_(rate_in(precision == Precision::fp8 ? Precision::bf16 : precision)),
       fused_attention_(fused_attention && !device.attention.empty() && models::is_mixed(precision)),
       parameters_(parameters) {}
 
-OperatorTime OperatorClock::time(const Operator& op, Direction direction) const {
+OperatorTime OperatorClock::nothing(const char* why) const {
   OperatorTime result;
-  if (op.forward_only && direction == Direction::backward) {
-    result.duration.parameter = floor_parameter();
-    result.provenance = device_.floors.provenance;
-    result.formula = "runs forward only";
-    return result;
+  result.duration.parameter = floor_parameter();
+  result.provenance = device_.floors.provenance;
+  result.formula = why;
+  return result;
+}
+
+OperatorTime OperatorClock::time(const Operator& op, Direction direction) const {
+  if (op.forward_only && direction != Direction::forward) return nothing("runs forward only");
+  if (!gradients_come_apart(op)) {
+    if (direction == Direction::weight_gradient) return nothing("both gradients at once");
+    if (direction == Direction::input_gradient) direction = Direction::backward;
+  } else if (direction == Direction::input_gradient && !op.needs_input_gradient) {
+    return nothing("its input needs no gradient");
   }
+  OperatorTime result;
   if (const auto* gemm_shape = std::get_if<models::GemmShape>(&op.shape)) {
     result = gemm(*gemm_shape, op, direction);
   } else if (const auto* convolution_shape = std::get_if<models::ConvolutionShape>(&op.shape)) {
@@ -94,12 +117,21 @@ OperatorTime OperatorClock::memory_pass(Bytes bytes) const {
   return result;
 }
 
-ProductMachine OperatorClock::machine() const {
-  return {device_.products.at(profile_precision_), peak_, device_.multiprocessors, device_.memory_bandwidth,
+OperatorClock::MatrixRate OperatorClock::rate_in(Precision precision) const {
+  return {precision, precision == Precision::bf16 ? Precision::fp16 : precision, peak_of(device_, precision)};
+}
+
+const OperatorClock::MatrixRate& OperatorClock::rate_of(const Operator& gemm) const {
+  const bool output_layer = gemm.tensor_split == models::TensorSplit::vocabulary;
+  return has_weights(gemm) && !output_layer ? gemm_ : matrix_;
+}
+
+ProductMachine OperatorClock::machine(const MatrixRate& rate) const {
+  return {device_.products.at(rate.profile), rate.peak, device_.multiprocessors, device_.memory_bandwidth,
           models::activation_bytes(precision_)};
 }
 
-KernelTime OperatorClock::product(const ProductSize& size) const { return product_time(machine(), size); }
+KernelTime OperatorClock::product(const ProductSize& size) const { return product_time(machine(matrix_), size); }
 
 // `kernels` equal passes that move `bytes` together.
 OperatorClock::Curved OperatorClock::memory_time(Bytes bytes, OperatorKind kind, double kernels) const {
@@ -115,56 +147,56 @@ OperatorClock::Curved OperatorClock::memory_time(Bytes bytes, OperatorKind kind,
 
 OperatorTime OperatorClock::gemm(const models::GemmShape& s, const Operator& op, Direction direction) const {
   const double batch = real(s.batch), m = real(s.m), n = real(s.n), k = real(s.k);
-  const bool aligned = is_aligned(s);
+  const MatrixRate& rate = rate_of(op);
+  const bool aligned = is_aligned(s, rate.precision);
+  const bool both = op.needs_input_gradient;
+  const double products = direction == Direction::backward && both ? 2 : 1;
   KernelTime time;
-  double products = 1;
+  const auto add = [&](const ProductSize& size) { time += product_time(machine(rate), size); };
+  const auto add_kernels_beyond = [&](double kernels) {  // a bias, a reduction
+    const Seconds others = device_.kernel_floor * std::max(0.0, kernels);
+    time.total += others;
+    time.fixed += others;
+  };
   if (direction == Direction::forward) {
-    time = product({batch, m, n, k, aligned});
-  } else {
-    time = product({batch, k, n, m, aligned});  // by the second operand
-    if (op.needs_input_gradient) {
-      time += product({batch, m, k, n, aligned});
-      products = 2;
-    }
+    add({batch, m, n, k, aligned});
+    add_kernels_beyond(op.kernels_forward - 1);
   }
-  const double kernels = direction == Direction::forward ? op.kernels_forward : op.kernels_backward;
-  const Seconds others = device_.kernel_floor * std::max(0.0, kernels - products);  // a bias, a reduction
-  time.total += others;
-  time.fixed += others;
+  if (direction == Direction::backward || direction == Direction::weight_gradient) {
+    add({batch, k, n, m, aligned});  // by the second operand
+    add_kernels_beyond(op.kernels_backward - (both ? 2 : 1));
+  }
+  if ((direction == Direction::backward && both) || direction == Direction::input_gradient) {
+    add({batch, m, k, n, aligned});
+  }
 
-  const ProductProfile& profile = device_.products.at(profile_precision_);
-  const Flops work = direction == Direction::forward ? models::forward_flops(op) : models::backward_flops(op);
+  const ProductProfile& profile = device_.products.at(rate.profile);
+  const Flops work = models::forward_flops(op) * products;
   OperatorTime result;
-  const ParameterId rate = rate_parameter("GEMM efficiency", profile.evidence, best_share(profile));
-  result.duration = {time.total, binding(time, rate)};
+  result.duration = {time.total, binding(time, gemm_parameter(rate))};
   result.provenance = profile.evidence.provenance;
-  result.formula = "GEMM: " + rate_text(work, time.total, peak_);
-  result.extrapolated = (work / products).value > profile.most_flops;
+  result.formula = "GEMM: " + rate_text(work, time.total, rate.peak);
+  result.extrapolated = models::forward_flops(op).value > profile.most_flops;
   return result;
 }
 
 OperatorTime OperatorClock::convolution(const models::ConvolutionShape& s, const Operator& op,
                                         Direction direction) const {
-  const ConvolutionProfile& profile = device_.convolutions.at(profile_precision_);
-  const auto pass_time = [&](ConvolutionPass pass) { return convolution_time(machine(), profile, s, pass); };
+  const ConvolutionProfile& profile = device_.convolutions.at(matrix_.profile);
+  const bool both = direction == Direction::backward && op.needs_input_gradient;
   KernelTime time;
-  double products = 1;
-  if (direction == Direction::forward) {
-    time = pass_time(ConvolutionPass::forward);
-  } else {
-    time = pass_time(ConvolutionPass::weight_gradient);
-    if (op.needs_input_gradient) {
-      time += pass_time(ConvolutionPass::input_gradient);
-      products = 2;
-    }
-  }
-  const Flops work = direction == Direction::forward ? models::forward_flops(op) : models::backward_flops(op);
-  const double share = best_share(device_.products.at(profile_precision_)) * profile.forward;
+  const auto add = [&](ConvolutionPass pass) { time += convolution_time(machine(matrix_), profile, s, pass); };
+  if (direction == Direction::forward) add(ConvolutionPass::forward);
+  if (direction == Direction::backward || direction == Direction::weight_gradient) add(ConvolutionPass::weight_gradient);
+  if (both || direction == Direction::input_gradient) add(ConvolutionPass::input_gradient);
+  const Flops work = models::forward_flops(op) * (both ? 2.0 : 1.0);
+  const double share = best_share(device_.products.at(matrix_.profile)) * profile.forward;
   OperatorTime result;
-  result.duration = {time.total, binding(time, rate_parameter("convolution efficiency", profile.evidence, share))};
+  result.duration = {time.total,
+                     binding(time, rate_parameter("convolution efficiency", matrix_, profile.evidence, share))};
   result.provenance = profile.evidence.provenance;
-  result.formula = "convolution: " + rate_text(work, time.total, peak_);
-  result.extrapolated = (work / products).value > profile.most_flops || s.groups > 1;
+  result.formula = "convolution: " + rate_text(work, time.total, matrix_.peak);
+  result.extrapolated = models::forward_flops(op).value > profile.most_flops || s.groups > 1;
   return result;
 }
 
@@ -191,9 +223,7 @@ OperatorTime OperatorClock::recurrent(const models::RecurrentShape& s, const Ope
   time = real(s.directions) * time;
 
   OperatorTime result;
-  const ProductProfile& profile = device_.products.at(profile_precision_);
-  const ParameterId rate = rate_parameter("GEMM efficiency", profile.evidence, best_share(profile));
-  result.duration = {time.total, binding(time, rate)};
+  result.duration = {time.total, binding(time, gemm_parameter(matrix_))};
   result.provenance = device_.recurrent.evidence.provenance;
   result.formula = fmt::format("recurrent: {} dependent steps of {}, products in between",
                                s.steps * s.directions, format_time(step.total));
@@ -214,15 +244,15 @@ OperatorTime OperatorClock::fused_attention(const models::AttentionShape& s, con
   const Flops work = forward ? once : once * backward_work;
   OperatorTime result;
   const double share = curve.at(once.value, result.extrapolated);
-  const double sustained = device_.products.at(profile_precision_).sustained;
-  const Seconds compute = work / FlopsPerSecond(peak_.value * share * sustained);
+  const double sustained = device_.products.at(matrix_.profile).sustained;
+  const Seconds compute = work / FlopsPerSecond(matrix_.peak.value * share * sustained);
   const Bytes bytes((forward ? models::forward_elements(op) : models::backward_elements(op)) *
                     models::activation_bytes(precision_));
   const Curved passes = memory_time(bytes, OperatorKind::attention, forward ? 1 : backward_kernels);
-  result.duration = {compute, rate_parameter("attention efficiency", curve.evidence, curve.share.back())};
+  result.duration = {compute, rate_parameter("attention efficiency", matrix_, curve.evidence, curve.share.back())};
   if (passes.time > compute) result.duration = {passes.time, memory_parameter()};
   result.provenance = curve.evidence.provenance;
-  result.formula = "fused attention: " + rate_text(work, result.duration.time, peak_);
+  result.formula = "fused attention: " + rate_text(work, result.duration.time, matrix_.peak);
   return result;
 }
 
@@ -248,9 +278,7 @@ OperatorTime OperatorClock::unfused_attention(const models::AttentionShape& s, c
   time.total += pass.time;
 
   OperatorTime result;
-  const ProductProfile& product_profile = device_.products.at(profile_precision_);
-  result.duration = {time.total, binding(time, rate_parameter("GEMM efficiency", product_profile.evidence,
-                                                              best_share(product_profile)))};
+  result.duration = {time.total, binding(time, gemm_parameter(matrix_))};
   result.provenance = profile.evidence.provenance;
   result.formula = fmt::format("unfused attention: {} batched products and {} over the scores", products,
                                format_bytes(bytes));
@@ -283,8 +311,14 @@ ParameterId OperatorClock::binding(const KernelTime& time, ParameterId compute) 
   return longest == time.memory ? memory_parameter() : floor_parameter();
 }
 
-ParameterId OperatorClock::rate_parameter(const char* what, const Evidence& evidence, double share) const {
-  return parameters_.add({fmt::format("{} of {} in {}", what, device_.chip, models::to_string(precision_)),
+ParameterId OperatorClock::gemm_parameter(const MatrixRate& rate) const {
+  const ProductProfile& profile = device_.products.at(rate.profile);
+  return rate_parameter("GEMM efficiency", rate, profile.evidence, best_share(profile));
+}
+
+ParameterId OperatorClock::rate_parameter(const char* what, const MatrixRate& rate, const Evidence& evidence,
+                                          double share) const {
+  return parameters_.add({fmt::format("{} of {} in {}", what, device_.chip, models::to_string(rate.precision)),
                           evidence.relative_spread, evidence.provenance, evidence.source, share, "of peak"});
 }
 

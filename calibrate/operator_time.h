@@ -10,7 +10,10 @@
 
 namespace foretrain::calibrate {
 
-enum class Direction { forward, backward };
+// `backward` is both gradients; a zero-bubble schedule runs them apart. Of products with weights and of convolutions
+// they are a pass each, whose times add up to that of `backward` (kernels beyond them go with the weight gradient); all
+// that other operators do on the way back is their input gradient.
+enum class Direction { forward, backward, input_gradient, weight_gradient };
 
 struct OperatorTime {
   Duration duration;
@@ -19,7 +22,9 @@ struct OperatorTime {
   bool extrapolated = false;  // far outside the calibrated range
 };
 
-// Times operators on one device in one precision; parameters are added to `parameters` as they are used.
+// Times operators on one device in one precision; parameters are added to `parameters` as they are used. Under fp8 only
+// products of activations and weights run in it, as Transformer Engine has it; attention, convolutions, recurrent
+// layers and output layers over a vocabulary stay in bf16.
 class OperatorClock {
  public:
   // Throws Error when the device does not support `precision` (the message lists what it supports).
@@ -37,8 +42,15 @@ class OperatorClock {
     double share = 1;
     bool outside = false;
   };
-  [[nodiscard]] ProductMachine machine() const;
-  [[nodiscard]] KernelTime product(const ProductSize& size) const;
+  struct MatrixRate {
+    models::Precision precision;  // what it is called
+    models::Precision profile;    // whose profiles are used: fp16's for bf16
+    FlopsPerSecond peak;
+  };
+  [[nodiscard]] MatrixRate rate_in(models::Precision precision) const;
+  [[nodiscard]] const MatrixRate& rate_of(const models::Operator& gemm) const;
+  [[nodiscard]] ProductMachine machine(const MatrixRate& rate) const;
+  [[nodiscard]] KernelTime product(const ProductSize& size) const;  // at the rate of `matrix_`
   [[nodiscard]] Curved memory_time(Bytes bytes, models::OperatorKind kind, double kernels) const;
 
   [[nodiscard]] OperatorTime gemm(const models::GemmShape& shape, const models::Operator& op,
@@ -54,18 +66,21 @@ class OperatorClock {
   [[nodiscard]] OperatorTime unfused_attention(const models::AttentionShape& shape, const models::Operator& op,
                                                Direction direction) const;
   [[nodiscard]] OperatorTime memory(const models::Operator& op, Direction direction) const;
+  [[nodiscard]] OperatorTime nothing(const char* why) const;
 
   // The parameter of what takes longest in `time`; `compute` is that of its arithmetic.
   [[nodiscard]] ParameterId binding(const KernelTime& time, ParameterId compute) const;
-  [[nodiscard]] ParameterId rate_parameter(const char* what, const Evidence& evidence, double share) const;
+  [[nodiscard]] ParameterId rate_parameter(const char* what, const MatrixRate& rate, const Evidence& evidence,
+                                           double share) const;
+  [[nodiscard]] ParameterId gemm_parameter(const MatrixRate& rate) const;
   [[nodiscard]] ParameterId memory_parameter() const;
   [[nodiscard]] ParameterId floor_parameter() const;
   [[nodiscard]] ParameterId recurrent_parameter() const;
 
   const Device& device_;
   models::Precision precision_;
-  models::Precision profile_precision_;  // whose profiles are used: fp16's for bf16
-  FlopsPerSecond peak_;
+  MatrixRate gemm_;    // of products with weights, the output layer's apart
+  MatrixRate matrix_;  // of all other matrix work: under fp8 that of bf16
   bool fused_attention_;
   ParameterTable& parameters_;
 };
