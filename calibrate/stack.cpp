@@ -30,6 +30,7 @@ const std::vector<StackKey>& keys() {
       {"fused_optimizer", yes_or_no},
       {"fused_elementwise", yes_or_no},
       {"half_precision_weights", yes_or_no},
+      {"fused_gradient_sum", yes_or_no},
       {"gradient_storage_bytes", {0, 16, false, true}},
       {"gradient_norm", yes_or_no},
       {"vocabulary_multiple", {1, 65536, true}},

@@ -39,7 +39,7 @@ BucketedReducer::BucketedReducer(StepWriter& writer, BucketLimits limits)
     overlap = 0;
   }
   buckets_ =
-      assign_buckets(ready_order(writer.input().model, writer.input().scenario.plan), limits.first, limits.further);
+      assign_buckets(ready_order(writer.rank_model(), writer.input().scenario.plan), limits.first, limits.further);
   std::vector<double> bytes;
   for (const Bucket& bucket : buckets_) bytes.push_back(bucket.elements);
   put_off_ = put_off(bytes, overlap);

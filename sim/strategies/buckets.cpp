@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "models/precision.h"
-#include "sim/strategies/layers.h"
+#include "sim/strategies/local_model.h"
 #include "sim/tables.h"
 
 namespace foretrain::sim::strategies {

@@ -18,17 +18,19 @@
 #include "calibrate/catalogue.h"
 #include "models/model.h"
 #include "sim/cluster.h"
+#include "sim/collective_planner.h"
 #include "sim/placement.h"
 #include "sim/prediction.h"
 #include "sim/program.h"
 #include "sim/scenario.h"
+#include "sim/topology.h"
 
 namespace foretrain::sim::strategies {
 
 struct Composed {
   std::vector<Program> programs;
   Placement placement;
-  std::vector<Term> terms;  // provenance of every duration, for explain (only when asked)
+  std::vector<std::vector<Term>> terms;  // by program: provenance of every duration, for explain (only when asked)
   std::vector<std::string> warnings;
   bool extrapolating = false;
   bool waits_for_all_ranks = true;  // else each rank goes on to its next step by itself
@@ -47,6 +49,9 @@ struct ComposeInput {
   // Longer accumulation is written as one aggregate between the first two micro-batches and the last one:
   // exact up to the start-up of the pipeline of launches and kernels.
   std::int64_t explicit_micro_batches = 4;
+  // For the time of collectives inside blocks (chunk.h); needed where layers have collectives and are not written out.
+  const CollectivePlanner* planner = nullptr;
+  const Topology* topology = nullptr;
 };
 
 // Throws Error for plans, reducers and optimizers that this version does not know, and for a global batch that

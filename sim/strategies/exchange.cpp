@@ -43,7 +43,7 @@ std::vector<std::vector<int>> ranks_by_local_index(int ranks, int ranks_per_node
 Exchange::Exchange(StepWriter& writer, std::uint16_t host)
     : writer_(writer),
       host_(host),
-      ranks_(writer.input().cluster.gpus),
+      ranks_(writer.layout().data()),
       ranks_per_node_(std::min(writer.input().cluster.gpus, writer.input().cluster.machine.gpus)),
       levels_(Levels::flat) {
   const bool by_levels = writer.stack("hierarchical") != 0 && writer.input().cluster.nodes > 1 && ranks_per_node_ > 1;
@@ -51,7 +51,7 @@ Exchange::Exchange(StepWriter& writer, std::uint16_t host)
 }
 
 std::vector<Communicator> Exchange::communicators() const {
-  std::vector<Communicator> all = everyone(ranks_);
+  std::vector<Communicator> all = {writer_.layout().data_groups()};
   if (levels_ == Levels::flat) return all;
   all.push_back({node, ranks_by_node(ranks_, ranks_per_node_)});
   all.push_back({across_nodes, ranks_by_local_index(ranks_, ranks_per_node_, levels_ == Levels::even)});

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "models/precision.h"
-#include "sim/strategies/layers.h"
+#include "sim/strategies/local_model.h"
 
 namespace foretrain::sim::strategies {
 namespace {
@@ -29,9 +29,9 @@ HorovodReducer::HorovodReducer(StepWriter& writer)
       rules_(rules_of(writer)),
       compressor_(make_compressor(writer.input().scenario.stack.compression,
                                   {writer, exchange_, {thread_, writer.communication()}, rules_.bytes_per_element})),
-      gradients_(ready_order(writer.input().model, writer.input().scenario.plan)),
+      gradients_(ready_order(writer.rank_model(), writer.input().scenario.plan)),
       earliest_(writer),
-      made_by_(flat_operators(writer.input().model).size()) {
+      made_by_(flat_operators(writer.rank_model()).size()) {
   double overlap = writer.stack("overlap");
   if (compressor_->wants_everything_at_once()) {
     rules_.threshold = Bytes(std::numeric_limits<double>::infinity());

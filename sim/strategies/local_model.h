@@ -54,6 +54,7 @@ struct LocalModel {
 
 // The operators of all layers, in forward order.
 [[nodiscard]] std::vector<const LocalOperator*> flat_operators(const LocalModel& model);
+[[nodiscard]] std::vector<const models::Operator*> flat_operators(const models::Model& model);
 // Trained parameters.
 [[nodiscard]] double parameter_count(const LocalModel& model);
 

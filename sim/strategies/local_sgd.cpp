@@ -6,7 +6,7 @@
 namespace foretrain::sim::strategies {
 
 LocalSgdReducer::LocalSgdReducer(StepWriter& writer) : writer_(writer), exchange_(writer, writer.host()) {
-  for (const ReadyGradient& tensor : ready_order(writer.input().model, writer.input().scenario.plan)) {
+  for (const ReadyGradient& tensor : ready_order(writer.rank_model(), writer.input().scenario.plan)) {
     bytes_ += tensor.elements * models::activation_bytes(models::Precision::fp32);
   }
 }

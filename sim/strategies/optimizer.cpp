@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "models/precision.h"
-#include "sim/strategies/layers.h"
+#include "sim/strategies/local_model.h"
 
 namespace foretrain::sim::strategies {
 namespace {
@@ -76,7 +76,7 @@ double foreach_launches(double tensors, double elements) {
 
 ActivityIndex write_optimizer(StepWriter& writer, const std::vector<ActivityIndex>& gradients) {
   const Training& training = writer.input().scenario.training;
-  const ParameterCount count = parameters_of(writer.input().model, writer.input().scenario.plan);
+  const ParameterCount count = parameters_of(writer.rank_model(), writer.input().scenario.plan);
   std::vector<ActivityIndex> waits = gradients;
   if (training.precision == models::Precision::fp16) {
     const Work unscale = foreach_work(writer, "unscale gradients", count, {2, 1});

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/strategies/layers.h"
+#include "sim/strategies/local_model.h"
 #include "sim/tables.h"
 
 namespace foretrain::sim::strategies {

@@ -31,6 +31,7 @@ struct KnownReducer {
   Pointer (*make)(StepWriter& writer);
   bool compresses = true;  // takes any compression of gradients
   bool updates_every_micro_batch = false;
+  bool goes_with_model_parallelism = false;  // its ranks may be parts of a copy of the model
 };
 
 Pointer parameter_servers(StepWriter& writer) { return std::make_unique<ParameterServerReducer>(writer); }
@@ -40,7 +41,10 @@ const std::vector<KnownReducer>& known_reducers() {
       {"ddp",
        [](StepWriter& writer) -> Pointer {
          return std::make_unique<BucketedReducer>(writer, ddp_limits(writer.input().stack));
-       }},
+       },
+       true,
+       false,
+       true},
       {"horovod", [](StepWriter& writer) -> Pointer { return std::make_unique<HorovodReducer>(writer); }},
       {"mirrored", mirrored},
       {"multi_worker_mirrored",
@@ -93,9 +97,25 @@ bool updates_every_micro_batch(const StackChoice& choice, const calibrate::Stack
   return known_reducer(choice, stack).updates_every_micro_batch;
 }
 
+// Copies of the model that lie over several ranks are averaged part by part, which only some reducers do.
+void require_whole_copies(const StepWriter& writer, const KnownReducer& reducer) {
+  if (writer.layout().tensor() == 1 && writer.layout().stages() == 1) return;
+  const bool levels = writer.stack("hierarchical") != 0;
+  if (reducer.goes_with_model_parallelism && !levels) return;
+  std::vector<std::string> fitting;
+  for (const KnownReducer& known : known_reducers()) {
+    if (known.goes_with_model_parallelism) fitting.emplace_back(known.name);
+  }
+  throw Error(levels ? std::string("hierarchical all-reduce does not go with tensor or pipeline parallelism")
+                     : std::string("reducer ") + reducer.name + " does not go with tensor or pipeline parallelism",
+              levels ? "/stack/options/hierarchical" : "/stack/reducer",
+              levels ? "set it to 0" : "these do: " + joined(fitting));
+}
+
 std::unique_ptr<Reducer> make_reducer(StepWriter& writer) {
   const StackChoice& choice = writer.input().scenario.stack;
   require_known_reducer(choice, writer.input().stack);
+  require_whole_copies(writer, known_reducer(choice, writer.input().stack));
   return known_reducer(choice, writer.input().stack).make(writer);
 }
 

@@ -48,6 +48,8 @@ class Reducer {
   virtual void after_last_update(ActivityIndex /*updated*/) {}
   // Whether every rank updates all parameters itself (parameter servers do it for their workers).
   [[nodiscard]] virtual bool updates_parameters() const { return true; }
+  // Whether parameters are gathered anew in every micro-batch, which must then all be written out.
+  [[nodiscard]] virtual bool gathers_parameters() const { return false; }
   // The share of this rank's parameters whose optimizer state it holds and updates.
   [[nodiscard]] virtual double updated_share() const { return 1.0; }
   // Whether a step of all ranks ends with the slowest of them.

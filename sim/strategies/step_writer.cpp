@@ -1,10 +1,12 @@
 #include "sim/strategies/step_writer.h"
 
 #include <algorithm>
+#include <cassert>
 
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "sim/contention.h"
 
 namespace foretrain::sim::strategies {
 namespace {
@@ -16,7 +18,7 @@ std::string in_words(std::string key) {
 
 }  // namespace
 
-StepWriter::StepWriter(const ComposeInput& input, ParameterTable& parameters)
+StepWriter::StepWriter(const ComposeInput& input, const RankRole& role, ParameterTable& parameters)
     : input_(input),
       parameters_(parameters),
       clock_(*input.cluster.device, input.scenario.training.precision, input.stack.at("fused_attention").value != 0,
@@ -24,8 +26,64 @@ StepWriter::StepWriter(const ComposeInput& input, ParameterTable& parameters)
       host_(program_.add_stream("host", StreamKind::host)),
       compute_(program_.add_stream("compute", StreamKind::compute)),
       communication_(program_.add_stream("data-parallel communication", StreamKind::communication)),
-      input_stream_(program_.add_stream("input", StreamKind::input)) {
+      input_stream_(program_.add_stream("input", StreamKind::input)),
+      role_(role) {
   if (input.compute_parameter) anchor_ = parameters.add(*input.compute_parameter);
+  rank_model_ = input.model;
+  rank_model_.layers.clear();
+  for (const LocalModel& chunk : role.chunks) {
+    for (const LocalLayer& layer : chunk.layers) {
+      models::Layer& copy = rank_model_.layers.emplace_back();
+      copy.name = layer.name;
+      copy.is_block = layer.is_block;
+      for (const LocalOperator& local : layer.operators) {
+        copy.operators.push_back(local.op);
+        local_operators_.push_back(&local);
+        local_units_.push_back(rank_model_.layers.size() - 1);
+      }
+    }
+  }
+}
+
+std::uint16_t StepWriter::stream(const std::string& name, StreamKind kind) {
+  for (std::size_t i = 0; i < program_.streams.size(); ++i) {
+    if (program_.streams[i].name == name) return static_cast<std::uint16_t>(i);
+  }
+  return program_.add_stream(name, kind);
+}
+
+LayerCollective StepWriter::exposed(LayerCollective collective) const {
+  if (collective.communicator == tensor_communicator) {
+    collective.bytes = collective.bytes * (1 - input_.stack.at("tensor_overlap").value);
+  }
+  return collective;
+}
+
+ActivityIndex StepWriter::layer_collective(const LayerCollective& collective,
+                                           const std::vector<ActivityIndex>& waits) {
+  const bool of_data = collective.communicator == data_communicator;
+  const std::string name = std::string(calibrate::to_string(collective.kind)) +
+                           (of_data ? " of a table" : " of layers (" + collective.communicator + ")");
+  std::vector<ActivityIndex> all = waits;
+  all.push_back(host_work("launch " + name, host_time("collective_launch_seconds", 1)));
+  const std::uint16_t on =
+      of_data ? communication_ : stream(collective.communicator + "-parallel communication", StreamKind::communication);
+  return program_.add_collective(on, program_.add_communicator(collective.communicator), collective.kind,
+                                 exposed(collective).bytes, program_.add_label(name), all);
+}
+
+CollectivePlan StepWriter::alone(const LayerCollective& collective) {
+  assert(input_.planner != nullptr && input_.topology != nullptr);
+  const auto [known, added] = contended_.try_emplace(collective.communicator);
+  if (added) {
+    const bool of_data = collective.communicator == data_communicator;
+    const Communicator all = of_data ? layout().data_groups() : layout().tensor_groups();
+    const int first = layout().rank(0, 0, stage());
+    for (std::size_t g = 0; g < all.groups.size(); ++g) {
+      if (all.groups[g].front() == first) known->second = contended_shape(all, g, *input_.topology);
+    }
+  }
+  return input_.planner->plan(collective.kind, exposed(collective).bytes, known->second);
 }
 
 double StepWriter::stack(const std::string& key) const {
@@ -62,7 +120,17 @@ ActivityIndex StepWriter::work(const Work& work, Category category, const std::v
                                Lane lane) {
   std::vector<ActivityIndex> waits = device_waits;
   if (work.host.time.value > 0) waits.push_back(host_work(work.name, work.host, {}, lane.host));
-  return program_.add_timed(lane.device, category, program_.add_label(work.name), work.device, waits);
+  const ActivityIndex index =
+      program_.add_timed(lane.device, category, program_.add_label(work.name), work.device, waits);
+  if (lane.device == compute_) last_device_work_ = index;
+  return index;
+}
+
+ActivityIndex StepWriter::mixed_work(const std::string& name, Category category, std::uint32_t mixture,
+                                     const std::vector<ActivityIndex>& waits) {
+  const ActivityIndex index = program_.add_mixed(compute_, category, program_.add_label(name), mixture, waits);
+  last_device_work_ = index;
+  return index;
 }
 
 ActivityIndex StepWriter::host_work(const std::string& name, Duration duration,

@@ -8,12 +8,16 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "calibrate/operator_time.h"
+#include "sim/layout.h"
 #include "sim/strategies/compose.h"
+#include "sim/strategies/local_model.h"
+#include "sim/strategies/stages.h"
 
 namespace foretrain::sim::strategies {
 
@@ -24,6 +28,13 @@ struct Work {
   Duration host;
 };
 
+// Which ranks a program is of.
+struct RankRole {
+  const Layout& layout;
+  int stage = 0;
+  const Stage& chunks;  // of that stage
+};
+
 // The streams that device work and its launches go to.
 struct Lane {
   std::uint16_t host = 0, device = 0;
@@ -31,9 +42,18 @@ struct Lane {
 
 class StepWriter {
  public:
-  StepWriter(const ComposeInput& input, ParameterTable& parameters);
+  // Everything that is passed must outlive it.
+  StepWriter(const ComposeInput& input, const RankRole& role, ParameterTable& parameters);
 
   [[nodiscard]] const ComposeInput& input() const { return input_; }
+  [[nodiscard]] const Layout& layout() const { return role_.layout; }
+  [[nodiscard]] int stage() const { return role_.stage; }
+  // What this rank has of the model, all of its chunks in forward order: as a model (whose operators are numbered as
+  // reducers number them), as local operators, and for each operator its layer, counted through.
+  [[nodiscard]] const models::Model& rank_model() const { return rank_model_; }
+  [[nodiscard]] const std::vector<const LocalOperator*>& local_operators() const { return local_operators_; }
+  [[nodiscard]] const std::vector<std::size_t>& local_units() const { return local_units_; }
+
   [[nodiscard]] const calibrate::OperatorClock& clock() const { return clock_; }
   [[nodiscard]] ParameterTable& parameters() { return parameters_; }
   [[nodiscard]] Program& program() { return program_; }
@@ -41,6 +61,8 @@ class StepWriter {
   [[nodiscard]] std::uint16_t compute() const { return compute_; }
   [[nodiscard]] std::uint16_t communication() const { return communication_; }
   [[nodiscard]] std::uint16_t input_stream() const { return input_stream_; }
+  // A stream of that name, made when it is first asked for.
+  [[nodiscard]] std::uint16_t stream(const std::string& name, StreamKind kind);
 
   // A stack value, 0 when the stack does not state it.
   [[nodiscard]] double stack(const std::string& key) const;
@@ -57,6 +79,9 @@ class StepWriter {
   // Writes launches and device work and returns the latter; `device_waits` are what it waits for besides its launch.
   ActivityIndex work(const Work& work, Category category, const std::vector<ActivityIndex>& device_waits = {});
   ActivityIndex work(const Work& work, Category category, const std::vector<ActivityIndex>& device_waits, Lane lane);
+  // Device work that stands for much (Program::mixtures), launches included.
+  ActivityIndex mixed_work(const std::string& name, Category category, std::uint32_t mixture,
+                           const std::vector<ActivityIndex>& waits = {});
   // Host work alone.
   ActivityIndex host_work(const std::string& name, Duration duration, const std::vector<ActivityIndex>& waits = {});
   ActivityIndex host_work(const std::string& name, Duration duration, const std::vector<ActivityIndex>& waits,
@@ -64,6 +89,14 @@ class StepWriter {
   // Where the layers' work goes, and what was written last on its host.
   [[nodiscard]] Lane main_lane() const { return {host_, compute_}; }
   [[nodiscard]] ActivityIndex last_host_work() const { return last_host_work_; }
+  [[nodiscard]] std::optional<ActivityIndex> last_device_work() const { return last_device_work_; }
+
+  // A collective that layers wait for, on the stream of its communicator; launched by the host.
+  ActivityIndex layer_collective(const LayerCollective& collective, const std::vector<ActivityIndex>& waits);
+  // The same alone, while all groups of its communicator do it; by the planner.
+  [[nodiscard]] CollectivePlan alone(const LayerCollective& collective);
+  // A collective as the stack leaves it to be waited for.
+  [[nodiscard]] LayerCollective exposed(LayerCollective collective) const;
 
   // A term of `explain`; `times` is how often it happens in the step. Terms alike in name, group and formula add up.
   void explain(const std::string& name, const std::string& group, const calibrate::OperatorTime& time, double times);
@@ -79,6 +112,12 @@ class StepWriter {
   Program program_;
   std::uint16_t host_, compute_, communication_, input_stream_;
   ActivityIndex last_host_work_ = 0;
+  std::optional<ActivityIndex> last_device_work_;
+  RankRole role_;
+  models::Model rank_model_;
+  std::vector<const LocalOperator*> local_operators_;
+  std::vector<std::size_t> local_units_;
+  std::map<std::string, GroupShape> contended_;  // by communicator
   void add_term(Term term);
   [[nodiscard]] ParameterId stack_parameter(const std::string& key);
 

@@ -1,7 +1,7 @@
 #include "sim/strategies/unused_parameters.h"
 
 #include "base/text.h"
-#include "sim/strategies/layers.h"
+#include "sim/strategies/local_model.h"
 
 namespace foretrain::sim::strategies {
 namespace {
@@ -13,7 +13,7 @@ constexpr double map_bytes_per_tensor = 4;
 
 UnusedParameters::UnusedParameters(StepWriter& writer, Exchange& exchange) : writer_(writer), exchange_(exchange) {
   if (writer.stack("find_unused_parameters") == 0 || writer.stack("static_graph") != 0) return;
-  for (const models::Operator* op : flat_operators(writer.input().model)) {
+  for (const models::Operator* op : flat_operators(writer.rank_model())) {
     tensors_ += static_cast<double>(op->parameters.size());
   }
 }
