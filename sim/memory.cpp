@@ -21,8 +21,6 @@ namespace {
 
 bool fused_attention(const calibrate::Stack& stack) { return stack.at("fused_attention").value != 0; }
 
-double allocator_factor(const calibrate::Stack& stack) { return 1.0 + stack.at("fragmentation_fraction").value; }
-
 // The most that saved activations and gradients of activations take together, allocator losses included:
 // forward fills up what is saved; backward goes back, and operator i frees its own only when it is done.
 double dynamic_peak(const models::Model& model, models::Precision precision, const calibrate::Stack& stack) {
@@ -65,8 +63,10 @@ std::int64_t largest_micro_batch_that_fits(Bytes capacity, const Scenario& scena
 }  // namespace
 
 Bytes MemoryParts::total() const {
-  return parameters + gradients + optimizer + activations + buckets + workspace + framework;
+  return parameters + gradients + optimizer + activations + logits + buckets + workspace + framework;
 }
+
+double allocator_factor(const calibrate::Stack& stack) { return 1.0 + stack.at("fragmentation_fraction").value; }
 
 double optimizer_state_bytes(const std::string& optimizer) {
   static const std::map<std::string, double> states = {{"sgd", 1}, {"adam", 2}, {"adamw", 2}, {"lamb", 2}};

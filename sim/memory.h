@@ -20,6 +20,7 @@ struct MemoryParts {
   Bytes gradients;
   Bytes optimizer;    // state
   Bytes activations;  // kept from forward to backward
+  Bytes logits;       // what the loss keeps of them, beside the activations
   Bytes buckets;      // of a distributed reducer
   Bytes workspace;    // gradients of activations at the peak, and what the allocator cannot use
   Bytes framework;    // context, libraries
@@ -34,6 +35,9 @@ struct DynamicBytes {
 };
 [[nodiscard]] DynamicBytes dynamic_bytes(const models::Operator& op, const models::Operator* before,
                                          models::Precision precision, const calibrate::Stack& stack);
+
+// How much more the allocator takes than what is asked for.
+[[nodiscard]] double allocator_factor(const calibrate::Stack& stack);
 
 // Closed form for data parallelism over `ranks`, with what the scenario's way of sharing gradients holds;
 // activations are those of one micro-batch (the model's).
