@@ -3,24 +3,33 @@
 #include <algorithm>
 #include <array>
 #include <set>
+#include <utility>
 #include <vector>
+
+#include "sim/mixture.h"
 
 namespace foretrain::sim {
 namespace {
 
-// What a rank may be doing; of several at once the first counts.
-enum class Doing { forward, backward, recompute, optimizer, compression, other, communicating, waiting, input, launching };
+// What a rank may be doing; of several at once the first counts. What stands for many comes first: kernels of several
+// kinds are in it.
+// clang-format off
+enum class Doing {
+  mixed, forward, backward, recompute, optimizer, compression, other, communicating, waiting, input, launching
+};
+// clang-format on
 constexpr std::size_t doings = static_cast<std::size_t>(Doing::launching) + 1;
 
 struct Interval {
   Doing doing = Doing::other;
-  calibrate::CollectiveKind kind = calibrate::CollectiveKind::all_reduce;  // while communicating
+  ActivityIndex activity = 0;
   double start = 0;
   double finish = 0;
 };
 
-Doing kernel(Category category) {
-  switch (category) {
+Doing kernel(const Activity& activity) {
+  if (activity.mixture != no_mixture) return Doing::mixed;
+  switch (activity.category) {
     case Category::forward: return Doing::forward;
     case Category::backward: return Doing::backward;
     case Category::recompute: return Doing::recompute;
@@ -29,109 +38,146 @@ Doing kernel(Category category) {
     case Category::communication:
     case Category::launch:
     case Category::input:
-    case Category::other: return Doing::other;
+    case Category::other: break;
   }
   return Doing::other;
 }
 
 Doing timed(const Program& program, const Activity& activity) {
   switch (program.streams[activity.stream].kind) {
-    case StreamKind::compute: return kernel(activity.category);
+    case StreamKind::compute:
+    case StreamKind::communication: return kernel(activity);
     case StreamKind::input: return Doing::input;
     case StreamKind::host: return activity.category == Category::input ? Doing::input : Doing::launching;
-    case StreamKind::communication: return kernel(activity.category);
   }
   return Doing::other;
 }
 
-std::vector<Interval> intervals(const Job& job, const Timeline& timeline, std::uint32_t instance) {
-  const Program& program = job.programs[job.instances[instance].program];
+std::vector<Interval> intervals(const Program& program, const Timeline& timeline, std::uint32_t instance) {
   std::vector<Interval> result;
-  const auto add = [&](Doing doing, calibrate::CollectiveKind kind, double start, double finish) {
-    if (finish > start) result.push_back({doing, kind, start, finish});
-  };
-  for (std::size_t a = 0; a < program.activities.size(); ++a) {
+  for (ActivityIndex a = 0; a < program.activities.size(); ++a) {
     const Activity& activity = program.activities[a];
-    const SpanIndex s = timeline.first_of[instance] + static_cast<SpanIndex>(a);
+    const auto add = [&](Doing doing, double start, double finish) {
+      if (finish > start) result.push_back({doing, a, start, finish});
+    };
+    const SpanIndex s = timeline.first_of[instance] + a;
     const Span& span = timeline.spans[s];
     if (!activity.is_collective) {
-      add(timed(program, activity), activity.collective, span.start, span.finish);
+      add(timed(program, activity), span.start, span.finish);
     } else if (timeline.collective_of[s] != no_span) {
       const CollectiveSpan& run = timeline.collectives[timeline.collective_of[s]];
       // A receiver that waits for its sender is a pipeline's bubble, not a straggler's fault.
       if (activity.collective != calibrate::CollectiveKind::send_receive) {
-        add(Doing::waiting, activity.collective, span.start, run.all_arrived);
+        add(Doing::waiting, span.start, run.all_arrived);
       }
-      add(Doing::communicating, activity.collective, run.all_arrived, run.finish);
+      add(Doing::communicating, run.all_arrived, run.finish);
     }
   }
   return result;
 }
 
-// Adds `seconds` during which `now` went on to the parts.
-void account(std::map<std::string, double>& parts,
-             const std::array<std::multiset<calibrate::CollectiveKind>, doings>& now, double seconds, double stretch) {
-  const auto first = std::find_if(now.begin(), now.end(), [](const auto& going) { return !going.empty(); });
-  if (first == now.end()) {
-    parts["pipeline_bubble"] += seconds;
-    return;
+std::string exposed(calibrate::CollectiveKind kind) { return std::string("exposed_") + calibrate::to_string(kind); }
+
+// The step of one rank, from its start on, given out to the parts.
+class Account {
+ public:
+  Account(const Program& program, double stretch) : program_(program), stretch_(stretch) {}
+
+  void begin(Doing doing, ActivityIndex activity) { of(doing).insert(rank_of(doing, activity)); }
+  void end(Doing doing, ActivityIndex activity) { of(doing).erase(of(doing).find(rank_of(doing, activity))); }
+  // What goes on does so until then.
+  void advance(double to) {
+    if (to > since_) add(to - since_);
+    since_ = std::max(since_, to);
   }
-  switch (static_cast<Doing>(first - now.begin())) {
-    case Doing::forward:
-    case Doing::backward:
-    case Doing::recompute:
-    case Doing::optimizer:
-    case Doing::compression:
-    case Doing::other: {
-      constexpr std::array<const char*, 6> names = {"forward", "backward", "recompute", "optimizer", "compression", "other"};
-      const double own = stretch > 1.0 ? seconds / stretch : seconds;
-      parts[names[static_cast<std::size_t>(first - now.begin())]] += own;
-      if (stretch > 1.0) parts["straggler_wait"] += seconds - own;
+  [[nodiscard]] std::map<std::string, double> parts() && { return std::move(parts_); }
+
+ private:
+  // Of several of one sort the first kind of collective counts, then the first activity.
+  using Rank = std::pair<calibrate::CollectiveKind, ActivityIndex>;
+  [[nodiscard]] Rank rank_of(Doing doing, ActivityIndex activity) const {
+    return {doing == Doing::communicating ? program_.activities[activity].collective : calibrate::CollectiveKind{},
+            activity};
+  }
+  [[nodiscard]] std::set<Rank>& of(Doing doing) { return now_[static_cast<std::size_t>(doing)]; }
+
+  void add(double seconds) {
+    const auto first = std::find_if(now_.begin(), now_.end(), [](const auto& going) { return !going.empty(); });
+    if (first == now_.end()) {
+      parts_["pipeline_bubble"] += seconds;
       return;
     }
-    case Doing::communicating:
-      parts[std::string("exposed_") + calibrate::to_string(*first->begin())] += seconds;
-      return;
-    case Doing::waiting: parts["straggler_wait"] += seconds; return;
-    case Doing::input: parts["input_stall"] += seconds; return;
-    case Doing::launching: parts["launch"] += seconds; return;
+    switch (static_cast<Doing>(first - now_.begin())) {
+      case Doing::mixed:
+      case Doing::forward:
+      case Doing::backward:
+      case Doing::recompute:
+      case Doing::optimizer:
+      case Doing::compression:
+      case Doing::other: return add_work(program_.activities[first->begin()->second], seconds);
+      case Doing::communicating: parts_[exposed(first->begin()->first)] += seconds; return;
+      case Doing::waiting: parts_["straggler_wait"] += seconds; return;
+      case Doing::input: parts_["input_stall"] += seconds; return;
+      case Doing::launching: parts_["launch"] += seconds; return;
+    }
   }
-}
+
+  void add_work(const Activity& activity, double seconds) {
+    const bool compute = program_.streams[activity.stream].kind == StreamKind::compute;
+    for (const Part& part : parts_of(program_, activity, stretch_, seconds)) {
+      const bool stretched = compute && stretch_ > 1.0 && part.category != Category::communication;
+      const double own = stretched ? part.seconds / stretch_ : part.seconds;
+      parts_[breakdown_name(part)] += own;
+      if (stretched) parts_["straggler_wait"] += part.seconds - own;
+    }
+  }
+
+  const Program& program_;
+  double stretch_;
+  std::map<std::string, double> parts_;
+  std::array<std::set<Rank>, doings> now_;
+  double since_ = 0;
+};
 
 }  // namespace
+
+std::string breakdown_name(const Part& part) {
+  switch (part.category) {
+    case Category::communication: return exposed(part.collective);
+    case Category::input: return "input_stall";
+    case Category::forward:
+    case Category::backward:
+    case Category::recompute:
+    case Category::optimizer:
+    case Category::compression:
+    case Category::launch:
+    case Category::other: break;
+  }
+  return to_string(part.category);
+}
 
 std::map<std::string, double> breakdown(const Job& job, const Timeline& timeline, std::uint32_t instance) {
   struct Edge {
     double at = 0;
     bool begins = false;
     Doing doing = Doing::other;
-    calibrate::CollectiveKind kind = calibrate::CollectiveKind::all_reduce;
+    ActivityIndex activity = 0;
   };
+  const RankInstance& rank = job.instances[instance];
+  const Program& program = job.programs[rank.program];
   std::vector<Edge> edges;
-  for (const Interval& interval : intervals(job, timeline, instance)) {
-    edges.push_back({interval.start, true, interval.doing, interval.kind});
-    edges.push_back({interval.finish, false, interval.doing, interval.kind});
+  for (const Interval& interval : intervals(program, timeline, instance)) {
+    edges.push_back({interval.start, true, interval.doing, interval.activity});
+    edges.push_back({interval.finish, false, interval.doing, interval.activity});
   }
   std::stable_sort(edges.begin(), edges.end(), [](const Edge& a, const Edge& b) { return a.at < b.at; });
-
-  std::map<std::string, double> parts;
-  std::array<std::multiset<calibrate::CollectiveKind>, doings> now;
-  double since = 0;
-  const auto advance = [&](double to) {
-    if (to > since) account(parts, now, to - since, job.instances[instance].stretch);
-    since = std::max(since, to);
-  };
+  Account account(program, rank.stretch);
   for (const Edge& edge : edges) {
-    advance(edge.at);
-    auto& going = now[static_cast<std::size_t>(edge.doing)];
-    if (edge.begins) {
-      going.insert(edge.kind);
-    } else {
-      going.erase(going.find(edge.kind));
-    }
+    account.advance(edge.at);
+    edge.begins ? account.begin(edge.doing, edge.activity) : account.end(edge.doing, edge.activity);
   }
-  advance(timeline.step_seconds);
-  return parts;
+  account.advance(timeline.step_seconds);
+  return std::move(account).parts();
 }
 
 }  // namespace foretrain::sim

@@ -66,6 +66,11 @@ std::string network_basis(const Cluster& cluster) {
                      format_percent(cluster.network_achieved_fraction), cluster.network->name);
 }
 
+std::string way(CollectiveKind kind, const GroupShape& shape) {
+  if (kind == CollectiveKind::send_receive) return "between neighbours";
+  return fmt::format("by a ring of {} ranks", shape.ranks);
+}
+
 // Fills in what follows from latency and bytes: the time alone and the parameter that decides it.
 void finish(CollectivePlan& plan, const GroupShape& shape) {
   if (shape.rank_rate.value == 0) plan.rank_bytes = Bytes(0);  // no two ranks share a node
@@ -147,9 +152,9 @@ CollectivePlan CollectiveCosts::inside_node(CollectiveKind kind, Bytes bytes, co
   } else {
     plan.alpha.time = constants_.ring_base + inside_step(shape.over_pcie) * plan.steps;
     plan.rank_bytes = bytes * calibrate::bus_factor(kind, shape.ranks);
-    plan.how =
-        fmt::format("{} by a ring of {} ranks in one node, α–β with fitted latency and {} of the link rate",
-                    calibrate::to_string(kind), shape.ranks, format_percent(cluster_.intra_node_achieved_fraction));
+    plan.how = fmt::format("{} {} in one node, α–β with fitted latency and {} of the link rate",
+                           calibrate::to_string(kind), way(kind, shape),
+                           format_percent(cluster_.intra_node_achieved_fraction));
   }
   finish(plan, shape);
   return plan;
@@ -165,8 +170,8 @@ CollectivePlan CollectiveCosts::ring_across_nodes(CollectiveKind kind, Bytes byt
   const Traffic traffic = ring_traffic(kind, bytes, shape);
   plan.rank_bytes = traffic.rank / inside_share(shape);
   plan.node_bytes = traffic.node * message_stretch(bytes, shape);
-  plan.how = fmt::format("{} by a ring of {} ranks over {} nodes, {}", calibrate::to_string(kind), shape.ranks,
-                         shape.nodes, network_basis(cluster_));
+  plan.how = fmt::format("{} {} over {} nodes, {}", calibrate::to_string(kind), way(kind, shape), shape.nodes,
+                         network_basis(cluster_));
   finish(plan, shape);
   return plan;
 }

@@ -27,6 +27,10 @@ Group make_group(const std::vector<int>& ranks, const Communicator& communicator
   if (communicator.pattern == Pattern::servers) {
     group.flows = server_flows(ranks, communicator, topology);
     group.shape = server_shape(ranks, communicator, topology, group.flows);
+  } else if (communicator.pattern == Pattern::pair) {
+    assert(ranks.size() == 2);
+    group.flows = pair_flows(ranks[0], ranks[1], topology);
+    group.shape = pair_shape(ranks[0], ranks[1], topology);
   } else {
     group.flows = group_flows(ranks, topology);
     group.shape = shape_of(ranks, topology);

@@ -72,6 +72,32 @@ std::vector<FlowTemplate> ring_flows(const std::vector<NodeMembers>& members, co
   return flows;
 }
 
+// Counts and rates of a group with these members and flows.
+GroupShape shape_with(const std::vector<NodeMembers>& members, const std::vector<FlowTemplate>& flows,
+                      const Topology& topology) {
+  GroupShape shape;
+  shape.ranks = 0;
+  shape.nodes = static_cast<int>(members.size());
+  shape.nics = members.empty() ? 0 : static_cast<int>(members.front().nics.size());
+  for (const NodeMembers& here : members) {
+    shape.ranks += static_cast<int>(here.ranks.size());
+    shape.ranks_per_node = std::max(shape.ranks_per_node, static_cast<int>(here.ranks.size()));
+    shape.nics = std::min(shape.nics, static_cast<int>(here.nics.size()));
+  }
+  const MostLoaded inside = most_loaded(
+      flows, [](const FlowTemplate& flow) { return !flow.between_nodes; }, topology);
+  const MostLoaded between = most_loaded(
+      flows, [](const FlowTemplate& flow) { return flow.between_nodes; }, topology);
+  shape.rank_rate = inside.rate;
+  shape.rank_parameter = inside.parameter;
+  shape.node_rate = between.rate;
+  shape.node_parameter = between.parameter;
+  for (const FlowTemplate& flow : flows) {
+    shape.over_pcie = shape.over_pcie || (!flow.between_nodes && topology.is_pcie(flow.route.front().link));
+  }
+  return shape;
+}
+
 }  // namespace
 
 MostLoaded most_loaded(const std::vector<FlowTemplate>& flows, const std::function<bool(const FlowTemplate&)>& counts,
@@ -100,27 +126,22 @@ std::vector<FlowTemplate> group_flows(const std::vector<int>& group, const Topol
 
 GroupShape shape_of(const std::vector<int>& group, const Topology& topology) {
   const std::vector<NodeMembers> members = members_by_node(group, topology);
-  GroupShape shape;
-  shape.ranks = static_cast<int>(group.size());
-  shape.nodes = static_cast<int>(members.size());
-  shape.nics = members.empty() ? 0 : static_cast<int>(members.front().nics.size());
-  for (const NodeMembers& here : members) {
-    shape.ranks_per_node = std::max(shape.ranks_per_node, static_cast<int>(here.ranks.size()));
-    shape.nics = std::min(shape.nics, static_cast<int>(here.nics.size()));
+  return shape_with(members, ring_flows(members, topology), topology);
+}
+
+std::vector<FlowTemplate> pair_flows(int from, int to, const Topology& topology) {
+  const std::vector<NodeMembers> members = members_by_node({from, to}, topology);
+  std::vector<FlowTemplate> flows;
+  if (members.size() == 1) {
+    flows.push_back({topology.intra_node_route(from, to), 1.0, false});
+  } else {
+    add_hop_between(members[0], members[1], topology, flows);
   }
-  const std::vector<FlowTemplate> flows = ring_flows(members, topology);
-  const MostLoaded inside = most_loaded(
-      flows, [](const FlowTemplate& flow) { return !flow.between_nodes; }, topology);
-  const MostLoaded between = most_loaded(
-      flows, [](const FlowTemplate& flow) { return flow.between_nodes; }, topology);
-  shape.rank_rate = inside.rate;
-  shape.rank_parameter = inside.parameter;
-  shape.node_rate = between.rate;
-  shape.node_parameter = between.parameter;
-  for (const FlowTemplate& flow : flows) {
-    shape.over_pcie = shape.over_pcie || (!flow.between_nodes && topology.is_pcie(flow.route.front().link));
-  }
-  return shape;
+  return flows;
+}
+
+GroupShape pair_shape(int from, int to, const Topology& topology) {
+  return shape_with(members_by_node({from, to}, topology), pair_flows(from, to, topology), topology);
 }
 
 }  // namespace foretrain::sim

@@ -1,4 +1,5 @@
-// Group flows: which links the ranks of a group load when they run a ring, and what that makes of its shape.
+// Group flows: which links the ranks of a group load when they run a ring or one sends to another, and what that makes
+// of its shape.
 #pragma once
 
 #include <functional>
@@ -35,5 +36,10 @@ struct MostLoaded {
                                      const std::function<bool(const FlowTemplate&)>& counts, const Topology& topology);
 
 [[nodiscard]] GroupShape shape_of(const std::vector<int>& group, const Topology& topology);
+
+// The same of a pair, in which the first rank sends to the second and nothing comes back: between nodes out of the
+// sender's NICs and into the receiver's, evenly.
+[[nodiscard]] std::vector<FlowTemplate> pair_flows(int from, int to, const Topology& topology);
+[[nodiscard]] GroupShape pair_shape(int from, int to, const Topology& topology);
 
 }  // namespace foretrain::sim

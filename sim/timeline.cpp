@@ -5,6 +5,8 @@
 #include <cstring>
 #include <map>
 
+#include "sim/mixture.h"
+
 namespace foretrain::sim {
 namespace {
 
@@ -96,7 +98,10 @@ std::vector<CriticalShare> critical_path(const Job& job, const Timeline& timelin
       const std::uint32_t instance = instance_of(timeline, at);
       const Program& program = job.programs[job.instances[instance].program];
       const Activity& activity = program.activities[at - timeline.first_of[instance]];
-      seconds[activity.duration.parameter.index] += span.finish - span.start;
+      const double stretch = job.instances[instance].stretch;
+      for (const Part& part : parts_of(program, activity, stretch, span.finish - span.start)) {
+        seconds[part.parameter.index] += part.seconds;
+      }
     }
     at = span.released_by;
   }

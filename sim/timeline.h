@@ -44,7 +44,8 @@ struct Timeline {
 [[nodiscard]] std::vector<double> memory_peaks(const Job& job, const Timeline& timeline);
 
 // Seconds of the step's critical path by parameter, walked back from the last finish over released_by.
-// They sum to step_seconds (up to rounding); waiting never appears, whatever was waited for does.
+// They sum to step_seconds (up to rounding); waiting never appears, whatever was waited for does. What stands for many
+// activities counts by its parts (sim/mixture.h).
 struct CriticalShare {
   ParameterId parameter;
   double seconds = 0;

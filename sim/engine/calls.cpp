@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "sim/mixture.h"
 
 namespace foretrain::sim::engine {
 namespace {
@@ -61,16 +62,14 @@ Error mismatch_error(const RankInstance& rank, const Program& program, const Act
                {}, "all members of a group make the same calls in the same order", ExitCode::failed);
 }
 
-double compute_seconds(const Program& program, const RankInstance& rank, const Draw* draw) {
+double compute_seconds(const Program& program, const RankInstance& rank, const ActivityTimes& times) {
   assert(rank.stretch > 0 && program.compute_rate_while_communicating > 0);
   double total = 0;
   for (const Activity& activity : program.activities) {
     if (activity.is_collective) continue;
-    double seconds = activity.duration.time.value * time_multiplier(draw, activity.duration.parameter);
-    if (program.streams[activity.stream].kind == StreamKind::compute) {
-      seconds *= std::max(1.0, rank.stretch) / program.compute_rate_while_communicating;
-    }
-    total += seconds;
+    const double seconds = times.seconds(rank.program, activity, std::max(1.0, rank.stretch));
+    const bool compute = program.streams[activity.stream].kind == StreamKind::compute;
+    total += compute ? seconds / program.compute_rate_while_communicating : seconds;
   }
   return total;
 }
@@ -123,12 +122,6 @@ Calls collect_calls(const Job& job, const std::vector<ProgramGraph>& graphs, con
   return calls;
 }
 
-double time_multiplier(const Draw* draw, ParameterId parameter) {
-  if (draw == nullptr) return 1.0;
-  assert(parameter.index < draw->size());
-  return (*draw)[parameter.index];
-}
-
 Bytes flow_bytes(const FlowTemplate& flow, const CollectivePlan& plan, calibrate::CollectiveKind kind) {
   if (flow.only_for && *flow.only_for != kind) return Bytes(0);
   return (flow.between_nodes ? plan.node_bytes : plan.rank_bytes) * flow.share;
@@ -136,7 +129,8 @@ Bytes flow_bytes(const FlowTemplate& flow, const CollectivePlan& plan, calibrate
 
 Seconds longest_step(const Job& job, const Calls& calls, const Draw* draw) {
   double total = 0;
-  for (const RankInstance& rank : job.instances) total += compute_seconds(job.programs[rank.program], rank, draw);
+  const ActivityTimes times(job.programs, draw);
+  for (const RankInstance& rank : job.instances) total += compute_seconds(job.programs[rank.program], rank, times);
   for (std::size_t g = 0; g < job.groups.size(); ++g) {
     if (calls.of_group[g].empty()) continue;
     const LinkWork work = link_work(job, job.groups[g], draw);

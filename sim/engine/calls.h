@@ -33,9 +33,6 @@ struct Calls {
 [[nodiscard]] Calls collect_calls(const Job& job, const std::vector<ProgramGraph>& graphs,
                                   const CollectivePlanner& planner);
 
-// How much longer what depends on `parameter` takes in this draw (none = not at all).
-[[nodiscard]] double time_multiplier(const Draw* draw, ParameterId parameter);
-
 // Bytes that a flow carries in one execution of its group's plan for an operation of `kind`.
 [[nodiscard]] Bytes flow_bytes(const FlowTemplate& flow, const CollectivePlan& plan, calibrate::CollectiveKind kind);
 

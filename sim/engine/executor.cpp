@@ -24,6 +24,7 @@ Executor::Executor(const Job& job, const std::vector<ProgramGraph>& graphs, cons
       graphs_(graphs),
       calls_(calls),
       draw_(options.draw),
+      times_(job.programs, options.draw),
       fidelity_(options.fidelity),
       session_(*this, longest_step(job, calls, options.draw)),
       network_(job, options.draw, session_),
@@ -86,11 +87,11 @@ void Executor::start(ActivityOfRank which, SpanIndex released_by) {
 }
 
 void Executor::start_timed(ActivityOfRank which, const Activity& activity) {
-  const Program& of = program(which.instance);
-  double seconds = activity.duration.time.value * time_multiplier(draw_, activity.duration.parameter);
-  const bool compute = of.streams[activity.stream].kind == StreamKind::compute;
-  if (compute) seconds *= job_.instances[which.instance].stretch;
+  const RankInstance& rank = job_.instances[which.instance];
+  const Program& of = job_.programs[rank.program];
+  const double seconds = times_.seconds(rank.program, activity, rank.stretch);
   if (seconds <= 0) return finish(which);
+  const bool compute = of.streams[activity.stream].kind == StreamKind::compute;
   if (compute && of.compute_rate_while_communicating != 1.0) return start_kernel(which, seconds);
   session_.set_timer(now_ + seconds, token_of(which));
 }

@@ -17,6 +17,7 @@
 #include "sim/engine/program_graph.h"
 #include "sim/engine/replay.h"
 #include "sim/engine/session.h"
+#include "sim/mixture.h"
 
 namespace foretrain::sim::engine {
 
@@ -73,6 +74,7 @@ class Executor final : private SessionListener {
   const std::vector<ProgramGraph>& graphs_;
   const Calls& calls_;
   const Draw* draw_;
+  ActivityTimes times_;
   Fidelity fidelity_;
   Session session_;
   GroupNetwork network_;

@@ -3,7 +3,7 @@
 #include <cassert>
 #include <numeric>
 
-#include "sim/engine/calls.h"
+#include "sim/mixture.h"
 
 namespace foretrain::sim::engine {
 
