@@ -42,6 +42,7 @@ void write_decoder(Model& model, const DecoderSizes& sizes, const BlockShape& bl
   ModelWriter writer(model);
   writer.begin_layer("embeddings");
   Activation x = writer.embedding("wte", block.rows(), sizes.vocabulary, sizes.hidden, sizes.tied_embeddings);
+  writer.deal_out(TensorSplit::vocabulary);
   if (sizes.learned_positions) {
     x = add_positions(writer, "wpe", x, block.tokens, sizes.positions, sizes.hidden);
   }
@@ -50,9 +51,13 @@ void write_decoder(Model& model, const DecoderSizes& sizes, const BlockShape& bl
 
   writer.begin_layer("head");
   x = writer.layer_norm("ln_f", x, sizes.hidden, !sizes.rms_norm);
-  const auto product = sizes.tied_embeddings ? &ModelWriter::tied_linear : &ModelWriter::linear;
-  const Activation logits = (writer.*product)("lm_head", x, block.rows(), sizes.hidden, sizes.vocabulary, false);
+  const Activation logits =
+      sizes.tied_embeddings
+          ? writer.tied_linear("lm_head", x, block.rows(), sizes.hidden, sizes.vocabulary, false,
+                               {"wte.weight", {sizes.vocabulary, sizes.hidden}})
+          : writer.linear("lm_head", x, block.rows(), sizes.hidden, sizes.vocabulary, false);
   writer.cross_entropy("loss", logits, block.rows());
+  writer.deal_out(TensorSplit::vocabulary, 3);
 }
 
 }  // namespace

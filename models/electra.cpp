@@ -13,6 +13,7 @@ void write_replacement(ModelWriter& writer, std::int64_t rows, std::int64_t voca
   Operator& op = writer.pass("replace_tokens", OperatorKind::softmax, 3 * n, 2 * n, 0, static_cast<double>(rows));
   op.kernels_forward = 3;
   op.kernels_backward = 0;
+  op.tensor_split = TensorSplit::vocabulary;
 }
 
 // Of every token: was it replaced?
@@ -60,7 +61,7 @@ void build_electra(Model& model, const Sizes& sizes) {
 
   shape.block = discriminator.block(model.micro_batch, model.sequence, discriminator.head_dimension(sizes));
   EncoderParts large(writer, shape, "electra.");
-  x = large.layers(large.embeddings_of_another());
+  x = large.layers(large.embeddings_of("generator."));
   write_discriminator_head(writer, x, shape.block.rows(), discriminator.hidden);
 }
 

@@ -33,6 +33,7 @@ Activation write_embeddings(ModelWriter& writer, const std::string& name, const 
                             std::int64_t vocabulary) {
   writer.begin_layer(name);
   const Activation x = writer.embedding(name + ".embed_tokens", block.rows(), vocabulary, block.hidden, true);
+  writer.deal_out(TensorSplit::vocabulary);
   const double n = x.elements;
   writer.pass(name + ".scale", OperatorKind::elementwise, n, n, 2 * n, n);
   Operator& add = writer.pass(name + ".add_positions", OperatorKind::elementwise, 2 * n, n, 0, n);
@@ -61,15 +62,17 @@ void build_encoder_decoder(Model& model, const Sizes& sizes) {
   }
   block.causal = true;
   Activation x = write_embeddings(writer, "decoder", block, vocabulary);
-  writer.use_weights_of_another_layer();
+  writer.use_weights_of("encoder");
   for (std::int64_t i = 0; i < decoder_layers; ++i) {
     x = write_decoder_block(writer, fmt::format("decoder.layers.{}", i), x, memory, block.tokens, block, block_names(),
                             cross_names());
   }
   writer.begin_layer("head");
-  const Activation logits = writer.tied_linear("output_projection", x, block.rows(), core.hidden, vocabulary, false);
+  const Activation logits = writer.tied_linear("output_projection", x, block.rows(), core.hidden, vocabulary, false,
+                                               {"encoder.embed_tokens.weight", {vocabulary, core.hidden}});
   writer.cross_entropy("loss", logits, block.rows());
   if (label_smoothing) write_label_smoothing(writer, logits);
+  writer.deal_out(TensorSplit::vocabulary, label_smoothing ? 4 : 3);
 }
 
 }  // namespace foretrain::models

@@ -36,10 +36,10 @@ Activation EncoderParts::embeddings(bool tied) {
   return mapped(sum_of_tables(tied));
 }
 
-Activation EncoderParts::embeddings_of_another() {
+Activation EncoderParts::embeddings_of(const std::string& other) {
   writer_.begin_layer(prefix_ + "embeddings");
   const Activation sum = sum_of_tables(false);
-  writer_.use_weights_of_another_layer();
+  writer_.use_weights_of(other + "embeddings");
   return mapped(sum);
 }
 
@@ -47,6 +47,7 @@ Activation EncoderParts::sum_of_tables(bool tied) {
   const std::string name = prefix_ + "embeddings.";
   const std::int64_t width = shape_.embedding_width;
   Activation x = writer_.embedding(name + "word_embeddings", rows(), shape_.vocabulary, width, tied);
+  writer_.deal_out(TensorSplit::vocabulary);
   x = add_positions(writer_, name + "position_embeddings", x, shape_.block.tokens, shape_.positions, width);
   if (shape_.token_types > 0) {
     writer_.embedding(name + "token_type_embeddings", rows(), shape_.token_types, width, false);
@@ -67,7 +68,7 @@ Activation EncoderParts::mapped(Activation x) {
 Activation EncoderParts::layers(Activation x) {
   for (std::int64_t i = 0; i < shape_.layers; ++i) {
     x = write_block(writer_, fmt::format("{}encoder.layer.{}", prefix_, i), x, shape_.block, block_names());
-    if (shape_.shared_layers && i > 0) writer_.use_weights_of_another_layer();
+    if (shape_.shared_layers && i > 0) writer_.use_weights_of(prefix_ + "encoder.layer.0");
   }
   return x;
 }
@@ -88,8 +89,11 @@ void EncoderParts::masked_language_model(Activation& x, std::int64_t predictions
   Activation h = writer_.linear(name + ".transform.dense", chosen, chosen_rows, hidden, width, true);
   h = writer_.gelu(name + ".transform.gelu", h);
   h = writer_.layer_norm(name + ".transform.LayerNorm", h, width, true);
-  const Activation logits = writer_.tied_linear(name + ".decoder", h, chosen_rows, width, shape_.vocabulary, true);
+  const Activation logits =
+      writer_.tied_linear(name + ".decoder", h, chosen_rows, width, shape_.vocabulary, true,
+                          {prefix_ + "embeddings.word_embeddings.weight", {shape_.vocabulary, width}});
   writer_.cross_entropy(name + ".loss", logits, chosen_rows);
+  writer_.deal_out(TensorSplit::vocabulary, 3);
 }
 
 }  // namespace foretrain::models

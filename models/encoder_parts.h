@@ -23,8 +23,8 @@ class EncoderParts {
 
   // Lookups, their sum, norm, dropout, and the mapping to the hidden size; `tied`: an output layer uses the table.
   Activation embeddings(bool tied);
-  // The same with the tables of another encoder, which stand there.
-  Activation embeddings_of_another();
+  // The same with the tables of the encoder whose prefix is `other`, which stand there.
+  Activation embeddings_of(const std::string& other);
   Activation layers(Activation x);
   // On `predictions` tokens of each sequence (0 = on all).
   void masked_language_model(Activation& x, std::int64_t predictions);

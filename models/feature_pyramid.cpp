@@ -56,7 +56,7 @@ void write_shared_head(ModelWriter& writer, const std::string& name, std::vector
     const std::string suffix = i == 0 ? "" : fmt::format("/map {}", i + 1);
     writer.begin_layer(name + suffix);
     head(maps[i], suffix);
-    if (i > 0) writer.use_weights_of_another_layer(own_norms);
+    if (i > 0) writer.use_weights_of(name, own_norms);
   }
 }
 

@@ -72,7 +72,7 @@ class GnmtBuilder {
   // input, and from the third on adds its input.
   Activation decoder(Activation& memory) {
     const Activation words = embedding("decoder.embedder");
-    writer_.use_weights_of_another_layer();
+    writer_.use_weights_of("encoder.embedder");
     Activation x = lstm("decoder.att_rnn.rnn", words, sizes_.hidden);
     attention(x, memory);
     for (std::int64_t i = 0; i + 1 < sizes_.layers; ++i) {

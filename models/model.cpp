@@ -39,6 +39,8 @@ Model build_model(const ModelSource& source, const BatchShape& batch, const Data
   switch (source.kind) {
     case ModelSource::Kind::operators: return build_operator_list(source.operators_text, source.name, batch);
     case ModelSource::Kind::totals: return build_totals_model(source.totals, source.where, batch);
+    case ModelSource::Kind::huggingface:
+      throw Error("Hugging Face configurations are not read yet", source.where);
     case ModelSource::Kind::zoo: break;
   }
   return build_zoo_model(source.name, source.overrides, source.where, batch, data);

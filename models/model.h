@@ -43,11 +43,11 @@ struct Totals {
 };
 
 struct ModelSource {
-  enum class Kind { zoo, operators, totals };
+  enum class Kind { zoo, operators, totals, huggingface };
   Kind kind = Kind::zoo;
-  std::string name;                         // zoo entry, or the file of operators
-  std::map<std::string, double> overrides;  // sizes of a zoo entry, by the zoo file's own keys
-  std::string operators_text;               // the file's text (read by scenarios/), for Kind::operators
+  std::string name;                         // zoo entry, or the file of operators or configuration
+  std::map<std::string, double> overrides;  // sizes of the builder, by the zoo files' own keys (zoo, huggingface)
+  std::string operators_text;               // the file's text (read by scenarios/), of operators or configuration
   Totals totals;
   std::string where;  // place in the user's input, for messages
 };

@@ -1,6 +1,7 @@
 #include "models/model_writer.h"
 
 #include <algorithm>
+#include <cassert>
 #include <iterator>
 #include <utility>
 
@@ -45,7 +46,15 @@ std::int64_t window_output(std::int64_t input, std::int64_t kernel, std::int64_t
   return room < 0 ? 0 : room / stride + 1;
 }
 
-void ModelWriter::begin_layer(std::string name) { model_.layers.push_back({std::move(name), {}}); }
+void ModelWriter::begin_layer(std::string name, bool is_block) {
+  model_.layers.push_back({std::move(name), {}, is_block});
+}
+
+void ModelWriter::deal_out(TensorSplit split, std::size_t operators) {
+  auto& written = model_.layers.back().operators;
+  assert(operators <= written.size());
+  for (std::size_t i = written.size() - operators; i < written.size(); ++i) written[i].tensor_split = split;
+}
 
 Operator& ModelWriter::add(Operator op) {
   if (is_first()) op.needs_input_gradient = false;
@@ -54,13 +63,20 @@ Operator& ModelWriter::add(Operator op) {
   return operators.back();
 }
 
-void ModelWriter::use_weights_of_another_layer(bool own_norms) {
+void ModelWriter::use_weights_of(const std::string& other, bool own_norms) {
+  const auto& layers = model_.layers;
+  const auto first_user =
+      std::find_if(layers.begin(), layers.end(), [&other](const Layer& layer) { return layer.name == other; });
+  assert(first_user != layers.end() && first_user->operators.size() == layers.back().operators.size());
+  auto owner = first_user->operators.begin();
   double added_elements = 0, tensors = 0;
   for (Operator& op : model_.layers.back().operators) {
+    const Operator& same = *owner++;
     if (own_norms && op.kind == OperatorKind::normalization) continue;
     const double with_weights = backward_elements(op);
     added_elements += 3 * real(parameter_count(op));
     tensors += static_cast<double>(op.parameters.size());
+    op.tied_parameters.insert(op.tied_parameters.end(), same.parameters.begin(), same.parameters.end());
     op.parameters.clear();
     added_elements += with_weights - backward_elements(op);  // the gradient of a bias is still computed
   }
@@ -93,25 +109,30 @@ double ModelWriter::keep(Activation& tensor) {
 
 Activation ModelWriter::linear(const std::string& name, Activation& input, std::int64_t rows, std::int64_t in,
                                std::int64_t out, bool bias) {
-  Activation output = tied_linear(name, input, rows, in, out, bias);
-  auto& parameters = model_.layers.back().operators.back().parameters;
-  parameters.insert(parameters.begin(), {name + ".weight", {out, in}});
-  return output;
+  Operator& op = product(name, input, {1, rows, out, in}, bias);
+  op.parameters.insert(op.parameters.begin(), {name + ".weight", {out, in}});
+  return {op.output_elements, false};
 }
 
 Activation ModelWriter::tied_linear(const std::string& name, Activation& input, std::int64_t rows, std::int64_t in,
-                                    std::int64_t out, bool bias) {
+                                    std::int64_t out, bool bias, ParameterTensor weight) {
+  Operator& op = product(name, input, {1, rows, out, in}, bias);
+  op.tied_parameters.push_back(std::move(weight));
+  return {op.output_elements, false};
+}
+
+Operator& ModelWriter::product(const std::string& name, Activation& input, const GemmShape& shape, bool bias) {
   Operator op;
   op.name = name;
   op.kind = OperatorKind::gemm;
-  op.shape = GemmShape{1, rows, out, in};
-  if (bias) add_bias(op, out);
+  op.shape = shape;
+  if (bias) add_bias(op, shape.n);
   op.saved_elements = keep(input);
-  op.output_elements = real(rows) * real(out);
+  op.output_elements = real(shape.m) * real(shape.n);
   op.needs_input_gradient = !input.constant;
   op.kernels_forward = 1;  // the bias is added by the product's own kernel
   op.kernels_backward = bias ? 3 : 2;
-  return {add(std::move(op)).output_elements, false};
+  return add(std::move(op));
 }
 
 Image ModelWriter::convolution(const std::string& name, Image& input, std::int64_t out_channels, const Window& window,

@@ -6,6 +6,7 @@
 // PyTorch would: the operator's name, then ".weight" and ".bias".
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -38,12 +39,16 @@ class ModelWriter {
  public:
   explicit ModelWriter(Model& model) : model_(model) {}
 
-  void begin_layer(std::string name);
+  void begin_layer(std::string name, bool is_block = false);
 
-  // The layer written last uses the weights of an equal one before it: its tensors are dropped, since they
-  // stand there, and adding its gradients to theirs is charged to its last pass over memory. Gradients are
-  // thus ready when the first user's backward ends, which is the last. With `own_norms` the norms keep their tensors.
-  void use_weights_of_another_layer(bool own_norms = false);
+  // What a tensor-parallel rank has of the operators written last, `operators` of them, all in this layer.
+  void deal_out(TensorSplit split, std::size_t operators = 1);
+
+  // The layer written last uses the weights of `other`, an equal one before it: its tensors stand there and are
+  // only named here (tied_parameters), and adding its gradients to theirs is charged to its last pass over memory.
+  // Gradients are thus ready when the first user's backward ends, which is the last. With `own_norms` the norms
+  // keep their tensors.
+  void use_weights_of(const std::string& other, bool own_norms = false);
 
   // Everything written so far runs forward only and is not trained; what it put out is constant from here on.
   void freeze_so_far();
@@ -51,9 +56,9 @@ class ModelWriter {
   // Products. `rows` is the number of vectors of length `in` (batch · tokens).
   Activation linear(const std::string& name, Activation& input, std::int64_t rows, std::int64_t in, std::int64_t out,
                     bool bias);
-  // The same with weights that stand elsewhere (a tied embedding); `bias` may still be its own.
+  // The same with weights that stand elsewhere as `weight` (a tied embedding); `bias` may still be its own.
   Activation tied_linear(const std::string& name, Activation& input, std::int64_t rows, std::int64_t in,
-                         std::int64_t out, bool bias);
+                         std::int64_t out, bool bias, ParameterTensor weight);
   Image convolution(const std::string& name, Image& input, std::int64_t out_channels, const Window& window, bool bias,
                     std::int64_t groups = 1);
   // The same over `input` elements of any layout: its shape and its weight's extents are given (volumes, uneven
@@ -116,6 +121,8 @@ class ModelWriter {
 
  private:
   Operator& add(Operator op);
+  // A product with one weight, without saying where that stands.
+  Operator& product(const std::string& name, Activation& input, const GemmShape& shape, bool bias);
   double keep(Activation& tensor);
   [[nodiscard]] bool is_first() const { return model_.layers.size() == 1 && model_.layers.back().operators.empty(); }
 

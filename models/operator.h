@@ -64,7 +64,8 @@ enum class TensorSplit {
   rows,        // a product of its part of the inputs; the ranks' results are summed up
   heads,       // its part of the attention heads
   features,    // a pass over its part of the features between a `columns` and a `rows` product
-  vocabulary,  // its part of a table, of logits or of a loss over the vocabulary
+  vocabulary,  // its part of the vocabulary: of a table (the ranks' lookups are summed up), of the product that makes
+               // logits (needs all of the inputs, as `columns`), of logits and of a loss over them
 };
 
 struct ParameterTensor {

@@ -41,8 +41,16 @@ class BlockWriter {
     return writer_.layer_norm(prefix_ + name, x, shape_.hidden, !shape_.rms_norm);
   }
 
-  Activation linear(const std::string& name, Activation& x, std::int64_t in, std::int64_t out, bool bias) {
-    return writer_.linear(prefix_ + name, x, shape_.rows(), in, out, bias);
+  Activation linear(const std::string& name, Activation& x, std::int64_t in, std::int64_t out, bool bias,
+                    TensorSplit split) {
+    return linear(name, x, shape_.rows(), in, out, bias, split);
+  }
+
+  Activation linear(const std::string& name, Activation& x, std::int64_t rows, std::int64_t in, std::int64_t out,
+                    bool bias, TensorSplit split) {
+    const Activation output = writer_.linear(prefix_ + name, x, rows, in, out, bias);
+    writer_.deal_out(split);
+    return output;
   }
 
   Activation drop(const std::string& name, const Activation& x) {
@@ -59,29 +67,30 @@ class BlockWriter {
   Activation self_attention_branch(Activation& x) {
     const bool bias = shape_.query_key_value_biases;
     if (names_.query_key_value.empty()) {
-      linear(names_.query, x, shape_.hidden, query_width(), bias);
-      linear(names_.key, x, shape_.hidden, key_width(), bias);
-      linear(names_.value, x, shape_.hidden, key_width(), bias);
+      linear(names_.query, x, shape_.hidden, query_width(), bias, TensorSplit::columns);
+      linear(names_.key, x, shape_.hidden, key_width(), bias, TensorSplit::columns);
+      linear(names_.value, x, shape_.hidden, key_width(), bias, TensorSplit::columns);
     } else {
-      linear(names_.query_key_value, x, shape_.hidden, query_width() + 2 * key_width(), bias);
+      linear(names_.query_key_value, x, shape_.hidden, query_width() + 2 * key_width(), bias, TensorSplit::columns);
     }
     const std::int64_t rows = shape_.rows();
     Activation query = tensor(rows, query_width()), key = tensor(rows, key_width()), value = tensor(rows, key_width());
     if (shape_.rotary) rotate(query, key);
     Activation mixed = core(names_.attention, query, key, value, shape_.tokens, shape_.causal);
-    return drop("attention_dropout", linear(names_.projection, mixed, query_width(), shape_.hidden, shape_.biases));
+    return drop("attention_dropout", linear(names_.projection, mixed, query_width(), shape_.hidden, shape_.biases,
+                                            TensorSplit::rows));
   }
 
   Activation cross_attention_branch(Activation& x, Activation& memory, std::int64_t memory_tokens,
                                     const CrossAttentionNames& names) {
     const bool bias = shape_.query_key_value_biases;
     const std::int64_t rows = shape_.batch * memory_tokens;
-    Activation query = linear(names.query, x, shape_.hidden, query_width(), bias);
-    Activation key = writer_.linear(prefix_ + names.key, memory, rows, shape_.hidden, key_width(), bias);
-    Activation value = writer_.linear(prefix_ + names.value, memory, rows, shape_.hidden, key_width(), bias);
+    Activation query = linear(names.query, x, shape_.hidden, query_width(), bias, TensorSplit::columns);
+    Activation key = linear(names.key, memory, rows, shape_.hidden, key_width(), bias, TensorSplit::columns);
+    Activation value = linear(names.value, memory, rows, shape_.hidden, key_width(), bias, TensorSplit::columns);
     Activation mixed = core(names.attention, query, key, value, memory_tokens, false);
-    return drop("cross_attention_dropout",
-                linear(names.projection, mixed, query_width(), shape_.hidden, shape_.biases));
+    return drop("cross_attention_dropout", linear(names.projection, mixed, query_width(), shape_.hidden, shape_.biases,
+                                                  TensorSplit::rows));
   }
 
   Activation core(const std::string& name, Activation& query, Activation& key, Activation& value,
@@ -95,7 +104,9 @@ class BlockWriter {
     shape.causal = causal;
     shape.key_value_heads = shape_.key_value_heads;
     shape.dropout = shape_.dropout;
-    return writer_.attention(prefix_ + name, {&query, &key, &value}, shape);
+    const Activation mixed = writer_.attention(prefix_ + name, {&query, &key, &value}, shape);
+    writer_.deal_out(TensorSplit::heads);
+    return mixed;
   }
 
   // x·cos + rotate_half(x)·sin on queries and keys, as separate kernels: two products, a negation of one
@@ -105,19 +116,25 @@ class BlockWriter {
     const double n = query.elements + key.elements;
     Operator& op = writer_.pass(prefix_ + "rotary_positions", OperatorKind::elementwise, 5.5 * n, 4.5 * n, 10 * n, n);
     op.kernels_forward = op.kernels_backward = 10;
+    op.tensor_split = TensorSplit::heads;
   }
 
   Activation feed_forward_branch(Activation& x) {
-    Activation up = linear(names_.up, x, shape_.hidden, shape_.feed_forward, shape_.biases);
+    Activation up = linear(names_.up, x, shape_.hidden, shape_.feed_forward, shape_.biases, TensorSplit::columns);
     Activation active;
     if (shape_.gated) {
-      Activation gate = linear(names_.gate, x, shape_.hidden, shape_.feed_forward, shape_.biases);
+      Activation gate = linear(names_.gate, x, shape_.hidden, shape_.feed_forward, shape_.biases, TensorSplit::columns);
       active = writer_.swiglu(prefix_ + "swiglu", gate, up);
     } else {
       active = shape_.relu ? writer_.relu(prefix_ + "relu", up) : writer_.gelu(prefix_ + "gelu", up);
     }
-    if (shape_.activation_dropout) active = writer_.dropout(prefix_ + "activation_dropout", active);
-    return drop("feed_forward_dropout", linear(names_.down, active, shape_.feed_forward, shape_.hidden, shape_.biases));
+    writer_.deal_out(TensorSplit::features);
+    if (shape_.activation_dropout) {
+      active = writer_.dropout(prefix_ + "activation_dropout", active);
+      writer_.deal_out(TensorSplit::features);
+    }
+    return drop("feed_forward_dropout", linear(names_.down, active, shape_.feed_forward, shape_.hidden, shape_.biases,
+                                               TensorSplit::rows));
   }
 
   ModelWriter& writer_;
@@ -130,7 +147,7 @@ class BlockWriter {
 
 Activation write_block(ModelWriter& writer, const std::string& name, Activation input, const BlockShape& shape,
                        const BlockNames& names) {
-  writer.begin_layer(name);
+  writer.begin_layer(name, true);
   BlockWriter block(writer, name, shape, names);
   return block.feed_forward(block.self_attention(input));
 }
@@ -138,7 +155,7 @@ Activation write_block(ModelWriter& writer, const std::string& name, Activation 
 Activation write_decoder_block(ModelWriter& writer, const std::string& name, Activation input, Activation& memory,
                                std::int64_t memory_tokens, const BlockShape& shape, const BlockNames& names,
                                const CrossAttentionNames& cross_names) {
-  writer.begin_layer(name);
+  writer.begin_layer(name, true);
   BlockWriter block(writer, name, shape, names);
   const Activation x = block.cross_attention(block.self_attention(input), memory, memory_tokens, cross_names);
   return block.feed_forward(x);

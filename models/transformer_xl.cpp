@@ -61,7 +61,7 @@ class XlBuilder {
     Activation x = embeddings();
     for (std::int64_t i = 0; i < sizes_.layers; ++i) {
       const std::string name = fmt::format("layers.{}", i);
-      writer_.begin_layer(name);
+      writer_.begin_layer(name, true);
       x = write_feed_forward(writer_, name, attention(name + ".dec_attn", i == 0), block_, feed_forward_names());
     }
     adaptive_softmax(x);
@@ -91,6 +91,7 @@ class XlBuilder {
     const double n = real(block_.rows()) * real(hidden);
     if (!projects()) {
       writer_.embedding("word_emb.emb_layers.0", block_.rows(), sizes_.vocabulary, hidden, true);
+      writer_.deal_out(TensorSplit::vocabulary);
     } else {
       std::int64_t left = block_.rows();
       for (std::size_t i = clusters_.size(); i-- > 0;) {  // the tails, then what is left in the head
@@ -98,6 +99,7 @@ class XlBuilder {
         left -= tokens;
         Activation found = writer_.embedding(fmt::format("word_emb.emb_layers.{}", i), tokens, clusters_[i].words,
                                              clusters_[i].width, true);
+        writer_.deal_out(TensorSplit::vocabulary);
         writer_.linear(fmt::format("word_emb.emb_projs.{}", i), found, tokens, clusters_[i].width, hidden, false);
       }
       // The results go to their tokens' places, and their gradients come from there.
@@ -117,8 +119,10 @@ class XlBuilder {
 
     Activation context = writer_.copy(name + ".cat", {real(key_rows) * real(hidden), false});
     writer_.linear(name + ".qkv_net", context, key_rows, hidden, 3 * width, false);
+    writer_.deal_out(TensorSplit::columns);
     Activation positions{real(keys()) * real(hidden), !first};  // one constant for all layers
     writer_.linear(name + ".r_net", positions, keys(), hidden, width, false);
+    writer_.deal_out(TensorSplit::columns);
     writer_.last_operator().needs_input_gradient = false;
 
     const double n = tensor(rows).elements;
@@ -146,7 +150,9 @@ class XlBuilder {
     core.causal = true;
     core.dropout = sizes_.attention_dropout;
     Activation mixed = writer_.attention(name + ".core", {&query, &key, &value}, core);
+    writer_.deal_out(TensorSplit::heads, 6);  // from the biases on
     const Activation out = writer_.linear(name + ".o_net", mixed, rows, width, hidden, false);
+    writer_.deal_out(TensorSplit::rows);
     Activation sum = writer_.residual(name + ".residual", drop(name + ".drop", out));
     return writer_.layer_norm(name + ".layer_norm", sum, hidden, true);
   }
@@ -167,13 +173,20 @@ class XlBuilder {
         chosen = {n, false};
       }
       if (projects()) {
-        const auto product = i == 0 ? &ModelWriter::linear : &ModelWriter::tied_linear;
-        chosen = (writer_.*product)(fmt::format("crit.out_projs.{}", i), chosen, count, hidden, cluster.width, false);
+        const std::string projection = fmt::format("crit.out_projs.{}", i);
+        chosen = i == 0 ? writer_.linear(projection, chosen, count, hidden, cluster.width, false)
+                        : writer_.tied_linear(
+                              projection, chosen, count, hidden, cluster.width, false,
+                              {fmt::format("word_emb.emb_projs.{}.weight", i), {hidden, cluster.width}});
       }
       const std::int64_t classes = cluster.words + (i == 0 ? tails() : 0);
-      const Activation logits = writer_.tied_linear(name + ".logits", chosen, count, cluster.width, classes, false);
+      // Without tables of their own the clusters' words are rows of one.
+      const Activation logits = writer_.tied_linear(
+          name + ".logits", chosen, count, cluster.width, classes, false,
+          {fmt::format("word_emb.emb_layers.{}.weight", projects() ? i : 0), {cluster.words, cluster.width}});
       add_biases(i);
       writer_.cross_entropy(name + ".loss", logits, count);
+      writer_.deal_out(TensorSplit::vocabulary, 3);
     }
   }
 
