@@ -197,6 +197,110 @@ TEST_CASE("backward of a product is a product for each gradient") {
   CHECK(seconds(clock, cube, Direction::backward) == Approx(forward).epsilon(1e-12));
 }
 
+Operator linear(std::int64_t m, std::int64_t n, std::int64_t k) {
+  Operator op = gemm(m, n, k);
+  op.parameters = {{"weight", {k, n}}};
+  return op;
+}
+
+TEST_CASE("the two gradients of an operator take as long as backward, on any device, in any precision") {
+  const Catalogue catalogue{DataStore()};
+  std::vector<Operator> operators = many_operators();
+  operators.push_back(linear(2048, 512, 512));
+  operators.push_back(linear(8, 8, 8));
+  Operator biased = linear(2048, 512, 512);
+  biased.kernels_backward = 3;
+  operators.push_back(biased);
+  Operator first = biased;
+  first.needs_input_gradient = false;
+  operators.push_back(first);
+  Operator stepped = biased;
+  stepped.sequential_steps = 1000;
+  operators.push_back(stepped);
+  for (const std::string& name : catalogue.device_names()) {
+    const Device& device = catalogue.device(name);
+    for (const auto& [precision, peak] : device.peak) {
+      ParameterTable parameters;
+      const OperatorClock clock(device, precision, true, parameters);
+      for (const Operator& op : operators) {
+        INFO(name << " " << models::to_string(precision) << " " << models::to_string(op.kind));
+        const double backward = seconds(clock, op, Direction::backward);
+        CHECK(seconds(clock, op, Direction::input_gradient) + seconds(clock, op, Direction::weight_gradient) ==
+              Approx(backward).epsilon(1e-14));
+      }
+    }
+  }
+}
+
+TEST_CASE("which of the gradients an operator's backward pass is") {
+  const Catalogue catalogue{DataStore()};
+  ParameterTable parameters;
+  const Device& device = catalogue.device("A100-SXM4-80GB");
+  const OperatorClock clock(device, Precision::fp16, true, parameters);
+  // Of a cube both are products of the same size; the sum of the bias' gradients goes with the weights'.
+  Operator cube = linear(1024, 1024, 1024);
+  const double product = seconds(clock, cube, Direction::forward);
+  cube.kernels_backward = 3;
+  CHECK(seconds(clock, cube, Direction::input_gradient) == Approx(product).epsilon(1e-12));
+  CHECK(seconds(clock, cube, Direction::weight_gradient) ==
+        Approx(product + device.kernel_floor.value).epsilon(1e-12));
+  cube.needs_input_gradient = false;
+  CHECK(seconds(clock, cube, Direction::input_gradient) == 0);
+  const auto is_input_gradient = [&](const Operator& op) {
+    return seconds(clock, op, Direction::weight_gradient) == 0 &&
+           seconds(clock, op, Direction::input_gradient) == seconds(clock, op, Direction::backward);
+  };
+  CHECK_FALSE(is_input_gradient(convolution(8, 64, 64, 28, 3, 1)));
+  CHECK(is_input_gradient(attention(4, 1024)));
+  CHECK(is_input_gradient(lstm(64, 256, 256, 2)));
+  CHECK(is_input_gradient(pass(OperatorKind::normalization, 1e6)));
+  CHECK(is_input_gradient(gemm(512, 512, 64, 16)));  // of two activations: no weights
+  Operator frozen = linear(512, 512, 512);
+  frozen.forward_only = true;
+  CHECK(seconds(clock, frozen, Direction::input_gradient) == 0);
+  CHECK(seconds(clock, frozen, Direction::weight_gradient) == 0);
+}
+
+TEST_CASE("products with weights run in fp8, everything else in bf16") {
+  const Catalogue catalogue{DataStore()};
+  ParameterTable parameters;
+  const Device& device = catalogue.device("H100-SXM5-80GB");
+  const OperatorClock fp8(device, Precision::fp8, true, parameters), bf16(device, Precision::bf16, true, parameters);
+  const auto speedup = [&](const Operator& op) {
+    return seconds(bf16, op, Direction::forward) / seconds(fp8, op, Direction::forward);
+  };
+  // 8192³, in the published runs 1290 TFLOP/s in fp8 (Azure AI benchmarking guide): with `sustained` a tenth less.
+  const OperatorTime large = fp8.time(linear(8192, 8192, 8192), Direction::forward);
+  CHECK(2 * std::pow(8192.0, 3) / large.duration.time.value == Approx(0.9 * 1290e12).epsilon(0.05));
+  CHECK(parameters.at(large.duration.parameter).name == "GEMM efficiency of H100 in fp8");
+  CHECK(large.provenance == Provenance::assumed);
+  CHECK(speedup(linear(8192, 8192, 8192)) > 1.5);
+  CHECK(speedup(linear(8192, 8192, 8192)) < 2);
+  CHECK(speedup(linear(8, 4096, 4096)) < 1.1);  // reads its weights, of two bytes as they are kept
+  Operator logits = linear(8192, 51200, 8192);
+  logits.tensor_split = models::TensorSplit::vocabulary;
+  for (const Operator& op : {logits, gemm(512, 512, 64, 16), convolution(64, 256, 256, 28, 3, 1), attention(16, 2048),
+                             lstm(64, 256, 256, 2), pass(OperatorKind::elementwise, 1e8)}) {
+    INFO(models::to_string(op.kind));
+    CHECK(speedup(op) == 1);
+  }
+}
+
+TEST_CASE("fp8 is what Hopper and Blackwell have") {
+  const Catalogue catalogue{DataStore()};
+  const auto twice_fp16 = [&](const char* name) {
+    const auto& peak = catalogue.device(name).peak;
+    return peak.at(Precision::fp8) / peak.at(Precision::fp16);
+  };
+  for (const char* name : {"H100-SXM5-80GB", "H100-PCIE-80GB", "H100-NVL-94GB", "H200-SXM-141GB", "H800-SXM5-80GB",
+                           "GH200-96GB", "H20-96GB", "B200-SXM-180GB", "B300-SXM-288GB", "GB200-186GB", "GB300-288GB"}) {
+    INFO(name);
+    CHECK(twice_fp16(name) == Approx(2).epsilon(0.002));
+    CHECK(catalogue.device(name).products.at(Precision::fp8).evidence.relative_spread >= 0.25);
+  }
+  CHECK(catalogue.device("A100-SXM4-80GB").peak.count(Precision::fp8) == 0);
+}
+
 TEST_CASE("odd feature dimensions cost tensor cores") {
   const Catalogue catalogue{DataStore()};
   ParameterTable parameters;
