@@ -7,7 +7,6 @@
 
 #include "base/text.h"
 #include "models/precision.h"
-#include "sim/memory.h"
 
 namespace foretrain::sim::strategies {
 namespace {
@@ -46,11 +45,6 @@ const char* direction_words(Direction direction) {
 
 bool splits_backward(const Plan& plan) { return plan.pipeline > 1 && plan.schedule.rfind("z", 0) == 0; }
 
-// Allocator losses included, as dynamic_bytes() counts.
-double kept_segment_bytes(const RecomputeSegment& segment, models::Precision precision, const calibrate::Stack& stack) {
-  return segment.kept_elements * models::activation_bytes(precision) * (1 + stack.at("fragmentation_fraction").value);
-}
-
 }  // namespace
 
 bool is_repeated(const std::string& label) {
@@ -64,12 +58,10 @@ Chunk::Chunk(StepWriter& writer, const LocalModel& model, std::int64_t micro_bat
       model_(model),
       first_operator_(first_operator),
       splits_backward_(splits_backward(writer.input().scenario.plan)),
-      segment_saved_bytes_(model.segments.size()) {
-  const models::Operator* before = nullptr;
+      bytes_(operator_bytes(model, writer.input().scenario.training.precision, writer.input().stack)) {
   for (const LocalOperator* local : flat_operators(model)) {
-    operators_.push_back(work_of(*local, before, micro_batches, adds_up));
-    if (local->segment != not_recomputed) segment_saved_bytes_[local->segment] += operators_.back().saved_bytes;
-    before = &local->op;
+    operators_.push_back(work_of(*local, micro_batches, adds_up));
+    operators_.back().bytes = bytes_[operators_.size() - 1];
   }
 }
 
@@ -98,8 +90,7 @@ Work Chunk::weight_pass(const models::Operator& op, const std::string& what, con
   return {name, writer_.anchored(time), writer_.anchored(writer_.host_time(launch_key, tensors))};
 }
 
-OperatorWork Chunk::work_of(const LocalOperator& local, const models::Operator* before, std::int64_t micro_batches,
-                            bool adds_up) {
+OperatorWork Chunk::work_of(const LocalOperator& local, std::int64_t micro_batches, bool adds_up) {
   const models::Operator& op = local.op;
   const models::Precision precision = writer_.input().scenario.training.precision;
   const double full = models::activation_bytes(models::Precision::fp32);
@@ -132,9 +123,6 @@ OperatorWork Chunk::work_of(const LocalOperator& local, const models::Operator* 
     work.accumulate.push_back(
         weight_pass(op, "gradient sum", backward_launch, Bytes(elements * (2 * stored + produced)), times - 1));
   }
-  const DynamicBytes bytes = dynamic_bytes(op, before, precision, writer_.input().stack);
-  work.saved_bytes = bytes.saved;
-  work.input_gradient_bytes = bytes.input_gradient;
   return work;
 }
 
@@ -150,21 +138,6 @@ std::optional<std::size_t> Chunk::segment_ending_at(std::size_t index) const {
   std::size_t first = index;
   while (first > 0 && operators_[first - 1].local->segment == segment) --first;
   return first;
-}
-
-double Chunk::forward_bytes(std::size_t index) const {
-  const std::size_t segment = operators_[index].local->segment;
-  if (segment == not_recomputed) return operators_[index].saved_bytes;
-  const bool first = index == 0 || operators_[index - 1].local->segment != segment;
-  return first ? kept_segment_bytes(model_.segments[segment], writer_.input().scenario.training.precision,
-                                    writer_.input().stack)
-               : 0.0;
-}
-
-double Chunk::recomputed_bytes(std::size_t segment) const {
-  return segment_saved_bytes_[segment] - kept_segment_bytes(model_.segments[segment],
-                                                            writer_.input().scenario.training.precision,
-                                                            writer_.input().stack);
 }
 
 void Chunk::write_collectives(const std::vector<LayerCollective>& collectives) {
@@ -193,7 +166,7 @@ ActivityIndex Chunk::write_forward(MicroBatch which, Reducer* reducer, std::vect
     }
     write_forward_of(operators_[i], Category::forward);
     const ActivityIndex done = *writer_.last_device_work();
-    activities[done].allocates_bytes = forward_bytes(i);
+    activities[done].allocates_bytes = operators_[i].bytes.saved;
     if (reducer != nullptr) reducer->after_forward(number, done);
     write_collectives(operators_[i].local->after_forward);
   }
@@ -207,21 +180,12 @@ void Chunk::wait_for(const std::vector<ActivityIndex>& more) {
 
 // The operators from `first` to `last` run forward again.
 void Chunk::recompute(std::size_t first, std::size_t last, Reducer* reducer) {
-  std::vector<Activity>& activities = writer_.program().activities;
-  const std::size_t segment = operators_[last].local->segment;
   for (std::size_t i = first; i <= last; ++i) {
     if (reducer != nullptr) {
       wait_for(reducer->gather_for_backward(first_operator_ + i, *writer_.last_device_work()));
     }
-    const std::size_t before = activities.size();
     write_forward_of(operators_[i], Category::recompute);
-    if (i == first) {
-      for (std::size_t a = before; a < activities.size(); ++a) {
-        if (activities[a].stream != writer_.compute()) continue;
-        activities[a].allocates_bytes = recomputed_bytes(segment);
-        break;
-      }
-    }
+    writer_.program().activities[*writer_.last_device_work()].allocates_bytes = operators_[i].bytes.recomputed;
     write_collectives(operators_[i].local->after_forward);
   }
 }
@@ -235,7 +199,7 @@ ActivityIndex Chunk::write_backward(MicroBatch which, Reducer* reducer, std::vec
   for (std::size_t i = operators_.size(); i-- > 0;) {
     const OperatorWork& op = operators_[i];
     if (const auto first = segment_ending_at(i)) recompute(*first, i, reducer);
-    held_bytes += op.saved_bytes;
+    held_bytes += op.bytes.saved + op.bytes.recomputed;
     if (op.backward.empty()) continue;
     if (reducer != nullptr) {
       wait_for(reducer->gather_for_backward(first_operator_ + i, *writer_.last_device_work()));
@@ -249,8 +213,8 @@ ActivityIndex Chunk::write_backward(MicroBatch which, Reducer* reducer, std::vec
       if (which.adds_up) on_device.push_back(writer_.work(work, Category::backward));
     }
     const ActivityIndex done = on_device.back();
-    activities[on_device.front()].allocates_bytes = op.input_gradient_bytes;
-    activities[done].frees_bytes = std::exchange(held_bytes, op.input_gradient_bytes);
+    activities[on_device.front()].allocates_bytes = op.bytes.input_gradient + op.bytes.weight_gradient;
+    activities[done].frees_bytes = std::exchange(held_bytes, op.bytes.input_gradient) + op.bytes.weight_gradient;
     write_collectives(op.local->after_backward);
     if (reducer == nullptr) continue;
     if (which.reduces) reducer->after_backward(first_operator_ + i, done);
@@ -332,7 +296,7 @@ Chunk::Block Chunk::make_block(Pass pass, bool adds_up) {
   Block block;
   if (pass == Pass::forward) {
     for (const OperatorWork& op : operators_) forward(op, Category::forward);
-    for (std::size_t i = 0; i < operators_.size(); ++i) block.allocates_bytes += forward_bytes(i);
+    block.allocates_bytes = kept_bytes(bytes_);
   } else if (pass == Pass::weight_gradient) {
     for (std::size_t i = operators_.size(); i-- > 0;) run(operators_[i].weight_gradient, Category::backward);
   } else {
@@ -346,41 +310,26 @@ Chunk::Block Chunk::make_block(Pass pass, bool adds_up) {
       if (pass == Pass::backward && adds_up) run(op.accumulate, Category::backward);
       exchange(op.local->after_backward);
     }
-    block.allocates_bytes = backward_peak_bytes();
+    block.allocates_bytes =
+        pass == Pass::backward ? backward_peak_bytes(bytes_) : input_gradient_peak_bytes(bytes_);
     block.frees_bytes = block.allocates_bytes;
   }
   if (pass == Pass::weight_gradient && adds_up) {
     for (std::size_t i = operators_.size(); i-- > 0;) run(operators_[i].accumulate, Category::backward);
   }
   if (pass == Pass::backward || pass == Pass::weight_gradient) {
-    for (std::size_t i = 0; i < operators_.size(); ++i) block.frees_bytes += forward_bytes(i);
+    block.frees_bytes += kept_bytes(bytes_);
   }
   block.mixture = writer_.program().add_mixture(clock.take());
   return block;
-}
-
-// The most that a backward pass holds beyond what forward kept: segments computed again and gradients of activations.
-double Chunk::backward_peak_bytes() const {
-  double held = 0, peak = 0, output_gradient = 0, waiting = 0;
-  for (std::size_t i = operators_.size(); i-- > 0;) {
-    const OperatorWork& op = operators_[i];
-    if (segment_ending_at(i)) held += recomputed_bytes(op.local->segment);
-    waiting += op.saved_bytes;
-    peak = std::max(peak, held + output_gradient);
-    if (op.backward.empty()) continue;
-    peak = std::max(peak, held + op.input_gradient_bytes + output_gradient);
-    held -= std::exchange(waiting, 0.0);
-    output_gradient = op.input_gradient_bytes;
-  }
-  return peak;
 }
 
 namespace {
 
 const char* pass_name(Pass pass) {
   switch (pass) {
-    case Pass::forward: return "forward";
-    case Pass::backward: return "backward";
+    case Pass::forward: return "forward pass";
+    case Pass::backward: return "backward pass";
     case Pass::input_gradient: return "input gradients";
     case Pass::weight_gradient: return "weight gradients";
   }
@@ -388,6 +337,13 @@ const char* pass_name(Pass pass) {
 }
 
 }  // namespace
+
+bool is_pass(const std::string& label) {
+  for (const Pass pass : {Pass::forward, Pass::backward, Pass::input_gradient, Pass::weight_gradient}) {
+    if (label == pass_name(pass)) return true;
+  }
+  return false;
+}
 
 ActivityIndex Chunk::write_block(Pass pass, MicroBatch which, const std::vector<ActivityIndex>& after) {
   std::optional<Block>& block = blocks_[static_cast<std::size_t>(pass)][which.adds_up ? 1 : 0];

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/strategies/chunk_memory.h"
 #include "sim/strategies/local_model.h"
 #include "sim/strategies/reducer.h"
 #include "sim/strategies/schedule.h"
@@ -27,12 +28,14 @@ struct OperatorWork {
   // take as long together (zero-bubble schedules).
   std::vector<Work> backward, input_gradient, weight_gradient;
   std::vector<Work> accumulate;  // adding those gradients to the ones already there, from the second micro-batch on
-  double saved_bytes = 0;           // allocated by forward (or when it is recomputed), freed by backward
-  double input_gradient_bytes = 0;  // allocated by backward, freed by the backward of the operator before
+  OperatorBytes bytes;
 };
 
 // Whether an activity's label stands for several micro-batches at once (Chunk::write_repeated).
 [[nodiscard]] bool is_repeated(const std::string& label);
+
+// Whether it is that of a pass written as one activity (Chunk::write_block).
+[[nodiscard]] bool is_pass(const std::string& label);
 
 class Chunk {
  public:
@@ -68,8 +71,7 @@ class Chunk {
   [[nodiscard]] std::vector<std::string> extrapolated() const { return extrapolated_; }
 
  private:
-  OperatorWork work_of(const LocalOperator& local, const models::Operator* before, std::int64_t micro_batches,
-                       bool adds_up);
+  OperatorWork work_of(const LocalOperator& local, std::int64_t micro_batches, bool adds_up);
   Work timed(const models::Operator& op, calibrate::Direction direction, std::int64_t micro_batches);
   Work weight_pass(const models::Operator& op, const std::string& what, const char* launch_key, Bytes bytes,
                    double times);
@@ -86,10 +88,6 @@ class Chunk {
     double allocates_bytes = 0, frees_bytes = 0;
   };
   Block make_block(Pass pass, bool adds_up);
-  // What forward keeps when it is done with operator `index`; what computing a segment again brings on top of that.
-  [[nodiscard]] double forward_bytes(std::size_t index) const;
-  [[nodiscard]] double recomputed_bytes(std::size_t segment) const;
-  [[nodiscard]] double backward_peak_bytes() const;
 
   StepWriter& writer_;
   const LocalModel& model_;
@@ -98,8 +96,8 @@ class Chunk {
   std::vector<ActivityIndex> arriving_;   // what the next operator waits for besides its stream
   std::vector<ActivityIndex> left_over_;  // of it at the end of a pass
   std::vector<OperatorWork> operators_;
-  std::vector<double> segment_saved_bytes_;  // of all operators of a segment, by segment
-  std::vector<std::string> extrapolated_;    // operators outside the calibrated range
+  std::vector<OperatorBytes> bytes_;
+  std::vector<std::string> extrapolated_;  // operators outside the calibrated range
   std::array<std::array<std::optional<Block>, 2>, 4> blocks_;  // by pass and whether gradients are added up
 };
 

@@ -82,9 +82,9 @@ class Composer {
         batches_(resolve_batches(input.scenario.training, input.scenario.plan, input.cluster.gpus)),
         local_(split(input.model, input.scenario, input.stack)),
         layout_(input.scenario.plan, input.cluster.gpus),
-        stages_(stages_of(local_, input.scenario.plan, layer_seconds())),
-        memory_(plan_memory(input.model, input.scenario, input.stack, input.cluster)) {
+        stages_(stages_of(local_, input.scenario.plan, layer_seconds())) {
     require_known_reducer(input.scenario.stack, input.stack);
+    composed_.memory = plan_memory(stages_, input.scenario, input.stack, input.cluster);
   }
 
   Composed compose() {
@@ -162,7 +162,7 @@ class Composer {
   void take(int stage, StepWriter& writer) {
     Program& program = writer.program();
     program.rank_class = layout_.stages() == 1 ? "replica" : fmt::format("stage {}", stage);
-    program.resident_bytes = resident_bytes(memory_.stages[static_cast<std::size_t>(stage)], input_.stack);
+    program.resident_bytes = resident_bytes(composed_.memory.stages[static_cast<std::size_t>(stage)], input_.stack);
     program.compute_rate_while_communicating = 1.0 - input_.stack.at("compute_slowdown_while_communicating").value;
     composed_.programs.push_back(std::move(program));
     composed_.terms.push_back(writer.take_terms());
@@ -198,7 +198,6 @@ class Composer {
   LocalModel local_;
   Layout layout_;
   std::vector<Stage> stages_;
-  PlanMemory memory_;
   Composed composed_;
   std::vector<std::string> extrapolated_;
 };

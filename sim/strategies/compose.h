@@ -23,6 +23,7 @@
 #include "sim/prediction.h"
 #include "sim/program.h"
 #include "sim/scenario.h"
+#include "sim/strategies/plan_memory.h"
 #include "sim/topology.h"
 
 namespace foretrain::sim::strategies {
@@ -33,6 +34,7 @@ struct Composed {
   std::vector<std::vector<Term>> terms;  // by program: provenance of every duration, for explain (only when asked)
   std::vector<std::string> warnings;
   bool extrapolating = false;
+  PlanMemory memory;
   bool waits_for_all_ranks = true;  // else each rank goes on to its next step by itself
 };
 

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "models/precision.h"
 #include "sim/strategies/local_model.h"
+#include "sim/tables.h"
 
 namespace foretrain::sim::strategies {
 namespace {

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "models/precision.h"
 #include "sim/stack_choice.h"
+#include "sim/studies/alone.h"
 #include "sim/studies/measured_run.h"
 #include "sim/studies/shares.h"
 #include "sim/studies/solve.h"
@@ -37,12 +38,8 @@ double solve_scale(const MeasuredRun& run, const calibrate::Catalogue& catalogue
 
 // What the unanchored step of one GPU rests on, without input: the calibration of device and stack.
 Effects own_effects(const Scenario& scenario, const calibrate::Catalogue& catalogue) {
-  Scenario alone = scenario;
-  const strategies::Batches batches =
-      strategies::resolve_batches(scenario.training, scenario.plan, scenario.cluster.gpus);
-  alone.training = strategies::rescaled(scenario.training, batches, 1);
-  alone.cluster.gpus = 1;
-  alone.cluster.straggler_slowdown = 1;
+  Scenario alone = on_one_gpu(
+      scenario, strategies::resolve_batches(scenario.training, scenario.plan, scenario.cluster.gpus));
   alone.input = InputPipeline{};
   ParameterTable parameters;
   const Run run(alone, catalogue, {}, {}, parameters);

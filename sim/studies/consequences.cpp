@@ -38,7 +38,7 @@ Quantity energy_of(const Replayed& replayed, const Prediction& prediction, doubl
   const calibrate::Device& device = *replayed.main.run->cluster().device;
   if (device.power_watts <= 0) return unknown_quantity("kWh", "the power of " + device.name + " is not known");
   double busy = 0;
-  for (const char* part : {"forward", "backward", "optimizer", "compression", "other"}) {
+  for (const char* part : {"forward", "backward", "recompute", "optimizer", "compression", "other"}) {
     const auto found = replayed.breakdown.find(part);
     if (found != replayed.breakdown.end()) busy += found->second;
   }

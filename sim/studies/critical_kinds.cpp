@@ -1,6 +1,10 @@
 #include "sim/studies/critical_kinds.h"
 
 #include <algorithm>
+#include <vector>
+
+#include "sim/layout.h"
+#include "sim/mixture.h"
 
 namespace foretrain::sim::studies {
 namespace {
@@ -14,6 +18,33 @@ Bottleneck kind_of(const Program& program, const Activity& activity) {
     case StreamKind::compute: break;
   }
   return Bottleneck::computation;
+}
+
+// What a collective is for, by its communicator (sim/layout.h).
+std::string purpose(const std::string& communicator, calibrate::CollectiveKind kind) {
+  if (communicator == tensor_communicator) return "tensor parallelism";
+  if (kind == calibrate::CollectiveKind::send_receive) return "pipeline transfers";
+  if (kind == calibrate::CollectiveKind::all_gather && communicator != tensor_communicator) {
+    return "parameter gathering";
+  }
+  if (communicator == embedding_communicator) return "shared embedding";
+  return "gradient exchange";
+}
+
+void add_parts(const std::vector<Part>& parts, const std::string& label, CriticalKinds& kinds) {
+  for (const Part& part : parts) {
+    Bottleneck kind = Bottleneck::computation;
+    if (part.category == Category::communication) {
+      kind = Bottleneck::communication;
+      kinds.communication_by_purpose["tensor parallelism"] += part.seconds;
+    } else if (part.category == Category::launch) {
+      kind = Bottleneck::launches;
+    } else {
+      kinds.mixed_by_parameter[part.parameter.index] += part.seconds;
+    }
+    kinds.seconds[kind] += part.seconds;
+    kinds.by_label[kind][label] += part.seconds;
+  }
 }
 
 SpanIndex last_span(const Timeline& timeline) {
@@ -43,9 +74,19 @@ CriticalKinds critical_kinds(const Job& job, const Timeline& timeline) {
     const Span& span = timeline.spans[at];
     const std::uint32_t collective = timeline.collective_of[at];
     const double begin = collective == no_span ? span.start : timeline.collectives[collective].all_arrived;
+    const double seconds = span.finish - begin;
+    if (activity.mixture != no_mixture) {
+      add_parts(parts_of(program, activity, job.instances[instance].stretch, seconds),
+                program.labels[activity.label], kinds);
+      continue;
+    }
     const Bottleneck kind = kind_of(program, activity);
-    kinds.seconds[kind] += span.finish - begin;
-    kinds.by_label[kind][program.labels[activity.label]] += span.finish - begin;
+    kinds.seconds[kind] += seconds;
+    kinds.by_label[kind][program.labels[activity.label]] += seconds;
+    if (activity.is_collective) {
+      kinds.communication_by_purpose[purpose(program.communicators[activity.communicator], activity.collective)] +=
+          seconds;
+    }
   }
   return kinds;
 }

@@ -7,7 +7,10 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
-#include "sim/strategies/layers.h"
+#include "sim/layout.h"
+#include "sim/mixture.h"
+#include "sim/strategies/chunk.h"
+#include "sim/strategies/memory_advice.h"
 
 namespace foretrain::sim::studies {
 namespace {
@@ -24,19 +27,24 @@ BusyByParameter busy_by_parameter(const Replayed& replayed, const std::string& p
   const Job& job = replayed.main.run->job();
   const Timeline& timeline = replayed.main.timeline;
   const Program& program = job.programs[job.instances[replayed.instance].program];
-  const auto is_in = [&](const Activity& activity) {
-    if (activity.is_collective) return part == std::string("exposed_") + calibrate::to_string(activity.collective);
-    return part == (activity.category == Category::input ? "input_stall" : to_string(activity.category));
+  const double stretch = job.instances[replayed.instance].stretch;
+  const auto exposed = [](calibrate::CollectiveKind kind) { return std::string("exposed_") + calibrate::to_string(kind); };
+  const auto name_of = [&](const Part& piece) -> std::string {
+    if (piece.category == Category::communication) return exposed(piece.collective);
+    return piece.category == Category::input ? "input_stall" : to_string(piece.category);
   };
   BusyByParameter busy;
   for (std::size_t i = 0; i < program.activities.size(); ++i) {
     const Activity& activity = program.activities[i];
-    if (!is_in(activity)) continue;
     const SpanIndex at = timeline.first_of[replayed.instance] + static_cast<SpanIndex>(i);
     if (!activity.is_collective) {
-      busy[activity.duration.parameter.index] += timeline.spans[at].finish - timeline.spans[at].start;
+      const double seconds = timeline.spans[at].finish - timeline.spans[at].start;
+      for (const Part& piece : parts_of(program, activity, stretch, seconds)) {
+        if (name_of(piece) == part) busy[piece.parameter.index] += piece.seconds;
+      }
       continue;
     }
+    if (exposed(activity.collective) != part || timeline.collective_of[at] == no_span) continue;
     const CollectiveSpan& span = timeline.collectives[timeline.collective_of[at]];
     busy[span.alpha_parameter.index] += span.alpha_end - span.all_arrived;
     busy[span.bandwidth_parameter.index] += span.finish - span.alpha_end;
@@ -83,9 +91,15 @@ std::pair<std::string, double> largest_kind_of_work(const Replayed& replayed) {
   for (const auto& [label, busy] : replayed.kinds.by_label.at(Bottleneck::computation)) {
     all += busy;
     if (strategies::is_repeated(label)) continue;  // micro-batches like the ones that are written out
+    if (strategies::is_pass(label)) continue;      // counted by parameter below
     written_out += busy;
     const auto kind = kind_of_label.find(label);
     seconds[kind == kind_of_label.end() ? "passes over memory" : kind->second] += busy;
+  }
+  for (const auto& [parameter, busy] : replayed.kinds.mixed_by_parameter) {
+    const std::string name = "work that rests on " + printable(replayed.parameters.at(ParameterId{parameter}).name);
+    seconds[name] += busy;
+    written_out += busy;
   }
   for (auto& [kind, busy] : seconds) busy *= all / written_out;
   return *std::max_element(seconds.begin(), seconds.end(),
@@ -124,7 +138,12 @@ void fill_binding(Prediction& prediction, const Replayed& replayed) {
     case Bottleneck::launches:
       prediction.binding = fmt::format("kernel launches and other host work ({})", share);
       break;
-    case Bottleneck::communication: prediction.binding = fmt::format("gradient exchange ({})", share); break;
+    case Bottleneck::communication: {
+      const auto& purposes = replayed.kinds.communication_by_purpose;
+      prediction.binding =
+          fmt::format("{} ({})", std::max_element(purposes.begin(), purposes.end(), by_value)->first, share);
+      break;
+    }
     case Bottleneck::input: prediction.binding = fmt::format("input pipeline ({})", share); break;
   }
 }
@@ -146,6 +165,13 @@ double covered_seconds(std::vector<std::pair<double, double>> intervals) {
   return seconds;
 }
 
+// Not between the parts of one copy of the model.
+bool shares_gradients(const Program& program, const Activity& activity) {
+  const std::string& communicator = program.communicators[activity.communicator];
+  return communicator != tensor_communicator && communicator != embedding_communicator &&
+         activity.collective != calibrate::CollectiveKind::send_receive;
+}
+
 GradientExchange gradient_exchange(const Replayed& replayed) {
   GradientExchange exchange;
   const Run& run = *replayed.main.run;
@@ -160,13 +186,15 @@ GradientExchange gradient_exchange(const Replayed& replayed) {
     const SpanIndex at = timeline.first_of[replayed.instance] + static_cast<SpanIndex>(i);
     const Activity& activity = program.activities[i];
     if (activity.is_collective) {
+      if (timeline.collective_of[at] == no_span || !shares_gradients(program, activity)) continue;
       const CollectiveSpan& span = timeline.collectives[timeline.collective_of[at]];
       const Group& group = job.groups[job.instances[replayed.instance].group_of_communicator[activity.communicator]];
       intervals.emplace_back(span.all_arrived, span.finish);
       if (activity.collective == calibrate::CollectiveKind::push) pushed += activity.bytes.value;
       if (calibrate::is_with_servers(activity.collective)) continue;
       exchange.bytes +=
-          activity.bytes.value * share_of_all_reduce(activity.collective, group.shape.ranks, cluster.gpus);
+          activity.bytes.value *
+          share_of_all_reduce(activity.collective, group.shape.ranks, static_cast<int>(run.batches().data_parallel));
     } else if (activity.category == Category::forward) {
       exchange.backward_seconds = 0;  // an earlier micro-batch's
     } else if (activity.category == Category::backward) {
@@ -200,6 +228,7 @@ MemoryAnswer memory_answer(const Run& run, const DataStore& data) {
                   {"gradients", bytes(parts.gradients, 0, "counted")},
                   {"optimizer", bytes(parts.optimizer, 0, "counted")},
                   {"activations", bytes(parts.activations, allocator, "counted")},
+                  {"logits", bytes(parts.logits, allocator, "counted")},
                   {"buckets", bytes(parts.buckets, 0, "counted")},
                   {"workspace", bytes(parts.workspace, allocator, "counted, and what the allocator loses")},
                   {"framework", bytes(parts.framework, half_width_90() * framework.relative_spread,
@@ -214,7 +243,8 @@ MemoryAnswer memory_answer(const Run& run, const DataStore& data) {
   answer.capacity = bytes(capacity, 0, run.cluster().device->datasheet_source);
   answer.fits = parts.total() <= capacity;
   if (!answer.fits) {
-    answer.advice = memory_advice(parts, capacity, run.scenario(), run.stack(), run.distributed(), data);
+    answer.advice =
+        strategies::memory_advice(run.composed().memory, run.scenario(), run.stack(), run.cluster(), data);
   }
   return answer;
 }

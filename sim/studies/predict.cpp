@@ -124,9 +124,7 @@ Prediction predict(const Scenario& scenario, const calibrate::Catalogue& catalog
   fill_warnings(prediction, *replayed);
   prediction.track_record = track_record_of(run, catalogue.data());
   if (options.explain) {
-    prediction.terms = run.composed().terms;
-    const std::vector<Term> collectives = run.collective_terms();
-    prediction.terms.insert(prediction.terms.end(), collectives.begin(), collectives.end());
+    prediction.terms = run.terms(replayed->instance);
   }
   return prediction;
 }

@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 
 #include "sim/breakdown.h"
+#include "sim/strategies/plan_memory.h"
+#include "sim/studies/alone.h"
 #include "sim/studies/anchor.h"
 #include "sim/studies/known_work.h"
 #include "sim/workload.h"
@@ -44,26 +46,28 @@ void replay(ReplayedRun& ready) {
 // leaves each rank a small micro-batch that nobody would train with alone.
 std::int64_t micro_batch_alone(const Run& run, std::int64_t accumulation, const DataStore& data) {
   const std::int64_t micro = run.batches().micro;
+  const Scenario alone = on_one_gpu(run.scenario(), run.batches());
+  Cluster one_gpu = run.cluster();
+  one_gpu.gpus = one_gpu.nodes = 1;
   std::int64_t best = micro;
   for (std::int64_t pieces = accumulation; pieces >= 1; --pieces) {
     if (accumulation % pieces != 0) continue;
     const std::int64_t larger = micro * (accumulation / pieces);
-    const models::Model model = build_workload(run.scenario(), larger, data);
-    const MemoryParts memory = data_parallel_memory(model, run.scenario(), run.stack(), 1);
-    if (memory.total() > run.cluster().device->memory) break;
+    Scenario with_larger = alone;
+    with_larger.training.micro_batch = larger;
+    const models::Model model = build_workload(with_larger, larger, data);
+    const strategies::PlanMemory memory = strategies::plan_memory(model, with_larger, run.stack(), one_gpu);
+    if (memory.of_fullest().total() > run.cluster().device->memory) break;
     best = larger;
   }
   return best;
 }
 
 Scenario one_gpu_of_the_same_machine(const Run& run, const DataStore& data) {
-  Scenario alone = run.scenario();
-  alone.training = strategies::rescaled(alone.training, run.batches(), 1);
+  Scenario alone = on_one_gpu(run.scenario(), run.batches());
   if (alone.training.scaling == Scaling::strong) {
     alone.training.micro_batch = micro_batch_alone(run, alone.training.global_batch / run.batches().micro, data);
   }
-  alone.cluster.gpus = 1;
-  alone.cluster.straggler_slowdown = 1;
   return alone;
 }
 

@@ -1,6 +1,7 @@
 #include "sim/studies/run.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -19,9 +20,12 @@ namespace {
 
 strategies::Composed composed_for(const Scenario& scenario, const Cluster& cluster, const models::Model& model,
                                   const calibrate::Stack& stack, const Anchor& anchor, bool want_terms,
+                                  const Topology& topology, const CollectivePlanner& planner,
                                   ParameterTable& parameters) {
-  const strategies::ComposeInput input{scenario,         cluster,   model, stack, anchor.compute_scale,
-                                       anchor.parameter, want_terms};
+  strategies::ComposeInput input{scenario,         cluster,   model, stack, anchor.compute_scale,
+                                 anchor.parameter, want_terms};
+  input.planner = &planner;
+  input.topology = &topology;
   return strategies::compose(input, parameters);
 }
 
@@ -57,17 +61,14 @@ Run::Run(const Scenario& scenario, const calibrate::Catalogue& catalogue, const 
       model_(build_workload(scenario, scenario.training.micro_batch, catalogue.data())),
       batches_(strategies::resolve_batches(scenario.training, scenario.plan, cluster_.gpus)),
       parameters_(parameters),
-      composed_(composed_for(scenario_, cluster_, model_, stack_, anchor, options.want_terms, parameters)),
       topology_(cluster_, parameters,
                 server_links(cluster_, chosen_reducer(scenario_.stack, stack_), stack_,
                              catalogue.collective_constants(), parameters)),
       costs_(cluster_, topology_, catalogue, parameters),
+      composed_(composed_for(scenario_, cluster_, model_, stack_, anchor, options.want_terms, topology_, costs_,
+                             parameters)),
       job_(options.fold ? fold(std::move(composed_.programs), composed_.placement, topology_)
                         : expand(std::move(composed_.programs), composed_.placement, topology_)) {}
-
-MemoryParts Run::memory() const {
-  return data_parallel_memory(model_, scenario_, stack_, static_cast<int>(batches_.data_parallel));
-}
 
 double Run::samples_per_second(const Timeline& timeline) const {
   if (composed_.waits_for_all_ranks) return static_cast<double>(batches_.global) / timeline.step_seconds;
@@ -86,18 +87,25 @@ double Run::samples_per_second(const Timeline& timeline) const {
 
 Timeline Run::replay(const Draw* draw) const { return engine::replay(job_, costs_, {engine::Fidelity::fluid, draw}); }
 
-std::vector<Term> Run::collective_terms() const {
-  std::vector<Term> terms;
-  const RankInstance& instance = job_.instances.front();
+std::vector<Term> Run::terms(std::uint32_t which) const {
+  const RankInstance& instance = job_.instances[which];
   const Program& program = job_.programs[instance.program];
+  std::vector<Term> terms = composed_.terms[instance.program];
+  std::map<std::string, std::size_t> known;  // of collectives alike
   for (const Activity& activity : program.activities) {
     if (!activity.is_collective) continue;
     const Group& group = job_.groups[instance.group_of_communicator[activity.communicator]];
     const CollectivePlan plan = costs_.plan(activity.collective, activity.bytes, group.shape);
+    const std::string formula = format_bytes(activity.bytes) + ": " + plan.how;
+    const std::string& name = program.labels[activity.label];
+    const auto [found, added] = known.try_emplace(name + '\n' + formula, terms.size());
+    if (!added) {
+      terms[found->second].seconds += plan.alone.time.value;
+      continue;
+    }
     const Parameter& parameter = parameters_.at(plan.alone.parameter);
-    terms.push_back({program.labels[activity.label], calibrate::to_string(activity.collective), plan.alone.time.value,
-                     format_bytes(activity.bytes) + ": " + plan.how, to_string(parameter.provenance),
-                     parameter.source});
+    terms.push_back({name, calibrate::to_string(activity.collective), plan.alone.time.value, formula,
+                     to_string(parameter.provenance), parameter.source});
   }
   return terms;
 }

@@ -48,14 +48,15 @@ class Run {
   [[nodiscard]] const strategies::Batches& batches() const { return batches_; }
   [[nodiscard]] const strategies::Composed& composed() const { return composed_; }  // its programs are in the job
   [[nodiscard]] const Job& job() const { return job_; }
-  [[nodiscard]] bool distributed() const { return batches_.data_parallel > 1; }
-  [[nodiscard]] MemoryParts memory() const;
+  [[nodiscard]] bool distributed() const { return batches_.data_parallel > 1; }  // gradients are shared
+  // Of the fullest pipeline stage.
+  [[nodiscard]] const MemoryParts& memory() const { return composed_.memory.of_fullest(); }
 
   [[nodiscard]] Timeline replay(const Draw* draw = nullptr) const;
   // Of all ranks together; where they do not wait for one another, each at its own pace.
   [[nodiscard]] double samples_per_second(const Timeline& timeline) const;
-  // Terms of `explain` for collectives: only the run knows over which links they go.
-  [[nodiscard]] std::vector<Term> collective_terms() const;
+  // Terms of `explain` of one instance, collectives included: only the run knows over which links they go.
+  [[nodiscard]] std::vector<Term> terms(std::uint32_t instance) const;
 
  private:
   Scenario scenario_;
@@ -64,9 +65,9 @@ class Run {
   models::Model model_;
   strategies::Batches batches_;
   const ParameterTable& parameters_;
-  strategies::Composed composed_;
   Topology topology_;
   CollectiveCosts costs_;
+  strategies::Composed composed_;
   Job job_;
 };
 
