@@ -1,6 +1,7 @@
 // Steps of a few square products, composed and replayed, for tests of strategies.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -42,18 +43,20 @@ struct Step {
 
   Composed composed() {
     cluster_ = resolve_cluster(scenario.cluster, studies::catalogue());
+    topology_.emplace(cluster_, parameters);
+    costs_.emplace(cluster_, *topology_, studies::catalogue(), parameters);
     ComposeInput input{scenario, cluster_, model, stack};
     input.explicit_micro_batches = explicit_micro_batches;
+    input.planner = &*costs_;
+    input.topology = &*topology_;
     return compose(input, parameters);
   }
   Timeline replayed(bool folded = true) {
     Composed result = composed();
-    const Topology topology(cluster_, parameters);
-    const CollectiveCosts costs(cluster_, topology, studies::catalogue(), parameters);
-    job = folded ? fold(std::move(result.programs), result.placement, topology)
-                 : expand(std::move(result.programs), result.placement, topology);
+    job = folded ? fold(std::move(result.programs), result.placement, *topology_)
+                 : expand(std::move(result.programs), result.placement, *topology_);
     program = job.programs.front();
-    return engine::replay(job, costs);
+    return engine::replay(job, *costs_);
   }
   void set(const std::string& key, double value) { stack.values.at(key).value = value; }
   double sum_of(StreamKind kind) const {
@@ -68,6 +71,8 @@ struct Step {
 
  private:
   Cluster cluster_;
+  std::optional<Topology> topology_;
+  std::optional<CollectiveCosts> costs_;
 };
 
 // The collectives of one rank's step, in order.
