@@ -1,6 +1,7 @@
 #include "scenarios/batches.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 
 #include <fmt/format.h>
@@ -17,6 +18,15 @@ std::string blamed_key(const sim::Scenario& scenario, const OwnBatches& own, Pin
   if (pinned.global_batch) return "training.global_batch";
   if (pinned.micro_batch) return "training.micro_batch";
   return scenario.cluster.gpus == own.gpus ? "training.global_batch" : "cluster.gpus";
+}
+
+// The degree of the plan that was changed from outside, if one was.
+std::optional<std::string> changed_degree(const Document& document) {
+  std::optional<std::string> changed;
+  for (const char* degree : {"plan.tensor", "plan.pipeline", "plan.context"}) {
+    if (document.is_changed(degree)) changed = degree;
+  }
+  return changed;
 }
 
 // The multiples of `unit` next to `value`.
@@ -52,12 +62,15 @@ OwnBatches own_batches(const sim::Scenario& file) {
 
 void rescale_batches(const Document& document, sim::Scenario& scenario, const OwnBatches& own, Pinned pinned,
                      bool may_round) {
-  if (pinned.global_batch || scenario.cluster.gpus == own.gpus) return;
+  if (pinned.global_batch) return;
+  const bool same_gpus = scenario.cluster.gpus == own.gpus;
+  if (same_gpus && data_parallel_degree(scenario) == own.data_parallel) return;
   if (scenario.training.scaling == sim::Scaling::strong) {
     const std::int64_t kept = own.global_batch > 0 ? own.global_batch : own.micro_batch * own.data_parallel;
     if (kept > 0) keep_global_batch(scenario, kept, pinned, may_round);
     return;
   }
+  if (same_gpus) return;
   const std::int64_t grown = own.global_batch * scenario.cluster.gpus;
   if (grown % own.gpus != 0) {
     document.fail("cluster.gpus",
@@ -71,11 +84,7 @@ void rescale_batches(const Document& document, sim::Scenario& scenario, const Ow
 void check_batches(const Document& document, const sim::Scenario& scenario, const OwnBatches& own, Pinned pinned) {
   const std::int64_t replica = replica_size(scenario.plan), gpus = scenario.cluster.gpus;
   if (gpus % replica != 0) {
-    std::string key = "cluster.gpus";
-    for (const char* degree : {"plan.tensor", "plan.pipeline", "plan.context"}) {
-      if (document.is_changed(degree)) key = degree;
-    }
-    document.fail(key,
+    document.fail(changed_degree(document).value_or("cluster.gpus"),
                   fmt::format("{} GPUs do not divide into replicas of {} (tensor · pipeline · context)", gpus, replica),
                   nearest_multiples(gpus, replica));
   }
@@ -87,7 +96,10 @@ void check_batches(const Document& document, const sim::Scenario& scenario, cons
   }
   const std::int64_t global = scenario.training.global_batch, per_pass = scenario.training.micro_batch * ranks;
   if (global == 0) return;
-  const std::string key = blamed_key(scenario, own, pinned);
+  const bool by_plan = !pinned.global_batch && !pinned.micro_batch && scenario.cluster.gpus == own.gpus &&
+                       ranks != own.data_parallel;
+  const std::string usual = blamed_key(scenario, own, pinned);
+  const std::string key = by_plan ? changed_degree(document).value_or(usual) : usual;
   if (static_cast<double>(global) > largest_global_batch) {
     document.fail(key, fmt::format("the global batch becomes {}, more than {}", global, largest_global_batch));
   }

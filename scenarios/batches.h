@@ -22,9 +22,9 @@ struct Pinned {
   bool global_batch = false, micro_batch = false;
 };
 
-// When the scenario has another number of GPUs than the file: weak scaling multiplies the file's global batch by
-// the ratio; strong scaling keeps it, and a micro-batch that is more than a rank's share becomes that share. With
-// `may_round`, a share that is no whole number is rounded down (and the global batch with it).
+// When the scenario has another number of GPUs or of data-parallel ranks than the file: weak scaling multiplies the
+// file's global batch by the ratio of the GPUs; strong scaling keeps it, and a micro-batch that is more than a rank's
+// share becomes that share. With `may_round`, a share that is no whole number is rounded down (and the global batch with it).
 // Throws Error when the ratio makes no whole batch; what strong scaling cannot satisfy is left to check_batches.
 void rescale_batches(const Document& document, sim::Scenario& scenario, const OwnBatches& own, Pinned pinned,
                      bool may_round);

@@ -69,6 +69,14 @@ void drop_belongings(Document& document, const Change& change, const calibrate::
   }
 }
 
+// Whether `value` stands for one option each; a value that is a list itself is put into another list for that.
+bool is_list_of_values(const std::string& key, const JsonView& value) {
+  if (!value.is_array()) return false;
+  if (find_field(key)->type != FieldType::integers) return true;
+  const std::vector<JsonView> items = value.items();
+  return !items.empty() && items.front().is_array();
+}
+
 struct Alternatives {
   std::string path;
   std::vector<JsonView> values;
@@ -79,7 +87,7 @@ std::vector<Alternatives> read_entry(const JsonView& entry) {
   for (const std::string& key : entry.keys()) {
     const JsonView value = entry.at(key);
     check_settable(key, value);
-    lists.push_back({key, value.is_array() ? value.items() : std::vector<JsonView>{value}});
+    lists.push_back({key, is_list_of_values(key, value) ? value.items() : std::vector<JsonView>{value}});
     if (lists.back().values.empty()) value.fail("is an empty list", "one value, or a list of at least one");
   }
   if (lists.empty()) entry.fail("changes nothing", "for instance {\"cluster.gpus\": [2, 4, 8]}");

@@ -27,10 +27,12 @@ void add_plan_fields(Fields& fields);
 
 namespace rows {
 
-// Into `out`; what is not stated (an empty optional or text) leaves it null.
+// Into `out`; what is not stated (an empty optional, text or list) leaves it null.
 void put(std::int64_t value, Json& out);
 void put(double value, Json& out);
 void put(const std::string& value, Json& out);
+void put(bool value, Json& out);
+void put(const std::vector<std::int64_t>& value, Json& out);
 template <class T>
 void put(const std::optional<T>& value, Json& out) {
   if (value) put(*value, out);
@@ -71,6 +73,28 @@ Field<Owner> choice(FieldInfo info, Access access) {
   const std::vector<std::string> choices = info.choices;
   return {std::move(info),
           [access, choices](const JsonView& view, Owner& owner) { access(owner) = view.one_of(choices); },
+          [access](const Owner& owner, Json& out) { put(access(owner), out); },
+          {}};
+}
+
+template <class Owner, class Access>
+Field<Owner> flag(FieldInfo info, Access access) {
+  info.type = FieldType::flag;
+  return {std::move(info),
+          [access](const JsonView& view, Owner& owner) { access(owner) = view.boolean(); },
+          [access](const Owner& owner, Json& out) { put(access(owner), out); },
+          {}};
+}
+
+// A list of whole numbers, each in the row's range; not an empty one.
+[[nodiscard]] std::vector<std::int64_t> checked_integers(const JsonView& view, NumberRange range);
+
+template <class Owner, class Access>
+Field<Owner> integers(FieldInfo info, Access access) {
+  info.type = FieldType::integers;
+  const NumberRange range = info.range;
+  return {std::move(info),
+          [access, range](const JsonView& view, Owner& owner) { access(owner) = checked_integers(view, range); },
           [access](const Owner& owner, Json& out) { put(access(owner), out); },
           {}};
 }

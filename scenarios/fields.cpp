@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <utility>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "scenarios/field_rows.h"
@@ -183,6 +184,22 @@ void rows::put(double value, Json& out) { out = number_json(value); }
 void rows::put(const std::string& value, Json& out) {
   if (!value.empty()) out = value;
 }
+void rows::put(bool value, Json& out) { out = value; }
+void rows::put(const std::vector<std::int64_t>& value, Json& out) {
+  if (!value.empty()) out = value;
+}
+
+std::vector<std::int64_t> rows::checked_integers(const JsonView& view, NumberRange range) {
+  constexpr std::size_t most = 100000;
+  const std::vector<JsonView> items = view.items();
+  if (items.empty()) view.fail("is an empty list");
+  if (items.size() > most) view.fail(fmt::format("is a list of more than {} numbers", most));
+  std::vector<std::int64_t> values;
+  for (const JsonView& item : items) {
+    values.push_back(item.integer(static_cast<std::int64_t>(range.low), static_cast<std::int64_t>(range.high)));
+  }
+  return values;
+}
 
 std::string checked_text(const JsonView& view) {
   constexpr std::size_t longest = 1000;
@@ -204,6 +221,8 @@ const char* to_string(FieldType type) {
     case FieldType::number: return "number";
     case FieldType::text: return "text";
     case FieldType::choice: return "choice";
+    case FieldType::flag: return "true/false";
+    case FieldType::integers: return "integers";
   }
   return "";
 }
@@ -236,8 +255,10 @@ const std::vector<Section>& sections() {
       {"stack.options", "Values of the stack that this run changes."},
       {"cluster", "Machines, and what is different about them."},
       {"plan",
-       "How ranks share the work. The data-parallel degree follows: gpus / (tensor · pipeline · context). This version "
-       "simulates data parallelism; a plan of any other kind is read, and refused with what is missing."},
+       "How ranks share the work. The data-parallel degree follows: gpus / (tensor · pipeline · context). Ranks lie as "
+       "Megatron-LM numbers them: those of one tensor-parallel group are neighbours, then come data-parallel ones, "
+       "stages of a pipeline are farthest apart. Context and expert parallelism are read, and refused: this version does "
+       "not simulate them."},
       {"input", "What feeds the GPUs. Nothing stated: input never holds a step."},
       {"measured[]", "Steps that somebody measured: a rank's own work is anchored to them."},
   };

@@ -16,7 +16,7 @@
 
 namespace foretrain::scenarios {
 
-enum class FieldType { integer, number, text, choice };
+enum class FieldType { integer, number, text, choice, flag, integers };
 [[nodiscard]] const char* to_string(FieldType type);
 
 struct FieldInfo {
@@ -24,7 +24,7 @@ struct FieldInfo {
   std::string label = {};  // in the names of options, {} for the value: "micro-batch {}"; empty: never there
   FieldType type = FieldType::number;
   std::string unit = {};   // empty = none
-  NumberRange range = {};  // of numbers and integers
+  NumberRange range = {};  // of numbers, integers and each of a list of them
   std::vector<std::string> choices = {};
   std::string doc = {};
   std::string example = {};               // JSON text; always given

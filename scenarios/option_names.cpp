@@ -15,7 +15,13 @@ bool changes_key(const std::vector<Change>& changes, std::string_view path) {
   return std::any_of(changes.begin(), changes.end(), [path](const Change& change) { return change.path == path; });
 }
 
-std::string shown(const JsonView& value) { return value.is_string() ? printable(value.string()) : value.json().dump(); }
+std::string shown(const JsonView& value) {
+  if (value.is_string()) return printable(value.string());
+  if (!value.is_array()) return value.json().dump();
+  std::vector<std::string> parts;  // "24+24+20": layers of stages
+  for (const JsonView& item : value.items()) parts.push_back(item.json().dump());
+  return printable(joined(parts, "+"));
+}
 
 std::string change_name(const Change& change) {
   const auto* field = find_field(change.path);

@@ -39,6 +39,9 @@ entry for every combination (10,000 alternatives in all at most):
 "options": [{"cluster.machine": "Standard_NC96ads_A100_v4", "cluster.gpus": [4, 8, 16]}]
 ```
 
+`plan.stage_layers` is a list itself: `--set plan.stage_layers=24,24`, and in an option `[24, 24]` is one value and
+`[[24, 24], [28, 20]]` two options.
+
 Messages about such a value name the `--set` or the option, for instance `scenario.json: /options/0/cluster.gpus/2`.
 
 ### What goes with a name
@@ -59,13 +62,15 @@ The data-parallel degree is gpus / (tensor · pipeline · context); it is not wr
 takes global_batch / (micro_batch · data-parallel degree) micro-batches on each rank: gradient accumulation.
 Without `global_batch` (or with 0) it is micro_batch · data-parallel degree, one micro-batch each.
 
-When a `--set` or an option changes `cluster.gpus`:
+When a `--set` or an option changes `cluster.gpus`, the degrees of `plan` stay and the data-parallel degree follows:
 
 - under **weak** scaling the file's `global_batch` is multiplied by the ratio of the GPUs;
 - under **strong** scaling the file's global batch (written, or as it follows from the file) stays. Where that is less than
   one `micro_batch` per rank, the micro-batch becomes the rank's share. In an option, a share that is no whole number is
   rounded down and the global batch with it (64 samples over 12 GPUs: 5 each, 60 in all), and the option's name says so;
   with `--set` it is an error.
+- a changed `plan` on the same GPUs changes the data-parallel degree too: a global batch that follows from it follows it
+  under weak scaling, and stays under strong; one that the file states stays under both.
 - `training.global_batch` and `training.micro_batch` given by `--set` or in the option itself win: they are used as written.
 
 A global batch that does not divide into whole micro-batches is an error.
@@ -78,8 +83,9 @@ std::string range_text(const FieldInfo& field) {
     return joined(values);
   }
   if (field.type == FieldType::text) return "";
+  if (field.type == FieldType::flag) return "`false`, `true`";
   if (field.range.low == field.range.high) return number_json(field.range.low).dump();
-  return fmt::format("{}{} … {}", field.range.above ? "above " : "", number_json(field.range.low).dump(),
+  return fmt::format("{}{}{} … {}", field.type == FieldType::integers ? "each " : "", field.range.above ? "above " : "", number_json(field.range.low).dump(),
                      number_json(field.range.high).dump());
 }
 

@@ -84,16 +84,26 @@ Pinned pinned_by(const Changes& set, const Changes& option) {
   return {pinned("training.global_batch"), pinned("training.micro_batch")};
 }
 
+// "24,24" as the list that it means.
+std::string listed(const std::string& text) {
+  const bool is_list = !text.empty() && text.find_first_not_of("0123456789, -") == std::string::npos;
+  return is_list ? "[" + text + "]" : text;
+}
+
 // The value of one --set: text where text is wanted, JSON else. Kept alive by `values`.
 Change change_of(const Assignment& assignment, std::list<Json>& values) {
   const auto* field = find_field(assignment.key);
   const bool wants_text = field != nullptr && (field->type == FieldType::text || field->type == FieldType::choice);
-  const bool quoted_text = !assignment.value.empty() && assignment.value.front() == '"';
-  const bool is_json = Json::accept(assignment.value) && (!wants_text || quoted_text);
-  values.push_back(is_json ? parse_json(assignment.value, assignment.where) : Json(typed_text(assignment.value)));
+  const bool wants_list = field != nullptr && field->type == FieldType::integers;
+  const std::string text = wants_list ? listed(assignment.value) : assignment.value;
+  const bool quoted_text = !text.empty() && text.front() == '"';
+  const bool is_json = Json::accept(text) && (!wants_text || quoted_text);
+  values.push_back(is_json ? parse_json(text, assignment.where) : Json(typed_text(text)));
   Change change{assignment.key, JsonView(values.back(), assignment.where)};
   check_settable(change.path, change.value);
-  if (change.value.is_array()) change.value.fail("a list where one value is expected", "lists belong into `options`");
+  if (change.value.is_array() && !wants_list) {
+    change.value.fail("a list where one value is expected", "lists belong into `options`");
+  }
   return change;
 }
 

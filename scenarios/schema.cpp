@@ -24,6 +24,14 @@ Json leaf(const FieldInfo& field) {
     case FieldType::number: schema["type"] = "number"; break;
     case FieldType::text:
     case FieldType::choice: schema["type"] = "string"; break;
+    case FieldType::flag: schema["type"] = "boolean"; break;
+    case FieldType::integers:
+      schema["type"] = "array";
+      schema["minItems"] = 1;
+      schema["items"] = {{"type", "integer"},
+                         {"minimum", number_json(field.range.low)},
+                         {"maximum", number_json(field.range.high)}};
+      break;
   }
   if (field.type == FieldType::text) schema["minLength"] = 1;
   if (field.type == FieldType::choice) schema["enum"] = field.choices;
