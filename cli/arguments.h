@@ -31,6 +31,7 @@ struct Arguments {
   unsigned workers = 0;  // processes; 0 = one per core
 
   std::string track_record;         // path, as the next
+  std::string trace;
   std::string json, csv, markdown;  // paths, "-" is stdout, empty = not wanted
   bool quiet = false;
   std::string data;  // directory that overlays the catalogue

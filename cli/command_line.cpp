@@ -164,6 +164,10 @@ CLI::App* add_command(CLI::App& app, const CommandHelp& help, Arguments& argumen
         ->type_name("N")->group(outputs_group);
   }
   if (simulates || validates || help.name == "list") add_outputs(*command, arguments);
+  if (help.name == "predict") {
+    command->add_option("--trace", arguments.trace, "Write the replayed step as a Chrome trace (Perfetto reads it)")
+        ->type_name("F")->group(outputs_group);
+  }
   add_common(*command, arguments, texts);
   return command;
 }

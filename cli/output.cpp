@@ -23,7 +23,8 @@ struct Target {
 std::vector<Target> targets(const Arguments& arguments) {
   std::vector<Target> wanted;
   for (const Target& target : {Target{"--json", arguments.json}, Target{"--csv", arguments.csv},
-                               Target{"--md", arguments.markdown}, Target{"--save", arguments.save},
+                               Target{"--md", arguments.markdown}, Target{"--trace", arguments.trace},
+                               Target{"--save", arguments.save},
                                Target{"--save-track-record", arguments.track_record}}) {
     if (!target.path.empty()) wanted.push_back(target);
   }
@@ -82,6 +83,7 @@ void deliver(const Arguments& arguments, const Forms& forms) {
   if (!arguments.json.empty()) outputs.emplace_back(arguments.json, forms.json());
   if (!arguments.csv.empty()) outputs.emplace_back(arguments.csv, forms.csv());
   if (!arguments.markdown.empty()) outputs.emplace_back(arguments.markdown, forms.markdown());
+  if (!arguments.trace.empty()) outputs.emplace_back(arguments.trace, forms.trace());
   for (const auto& [path, text] : outputs) {
     if (path != "-") write_file(path, text);
   }

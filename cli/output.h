@@ -13,6 +13,7 @@ namespace foretrain::cli {
 // Each writes one form of the same result; called only when it is wanted.
 struct Forms {
   std::function<std::string()> text, json, csv, markdown;
+  std::function<std::string()> trace = {};
 };
 
 // Called before any work: throws Error when two outputs go to one place, when one would overwrite the

@@ -11,8 +11,10 @@
 #include "reports/json.h"
 #include "reports/markdown.h"
 #include "reports/text.h"
+#include "reports/trace.h"
 #include "scenarios/reader.h"
 #include "sim/studies/predict.h"
+#include "sim/studies/run.h"
 
 namespace foretrain::cli {
 
@@ -26,17 +28,26 @@ ExitCode predict(const Arguments& arguments) {
   result.head = head_of(arguments, input, catalogue);
   result.scenario = input.question.base;
   result.workload = workload_of(result.scenario, catalogue);
+  std::string trace;
   {
     const Progress progress(fmt::format("{} replays", arguments.replays), !arguments.quiet && arguments.replays > 0);
     result.prediction =
-        answered(input, [&] { return sim::studies::predict(result.scenario, catalogue, predict_options(arguments, input)); });
+        answered(input, [&] {
+          sim::studies::PredictOptions options = predict_options(arguments, input);
+          if (!arguments.trace.empty()) {
+            options.observe = [&](const sim::studies::Run& run, const sim::Timeline& timeline) {
+              trace = reports::trace_json(run.job(), timeline, run.traffic(timeline));
+            };
+          }
+          return sim::studies::predict(result.scenario, catalogue, options);
+        });
   }
 
   const Json json = reports::result_json(result, scenarios::write_scenario);
   const std::vector<std::string> unmet = unmet_requirements(arguments.require, json);
   deliver(arguments, {[&] { return reports::predict_text(result, stdout_style(arguments.colour)); },
                       [&] { return reports::json_text(json); }, [&] { return reports::csv(result); },
-                      [&] { return reports::markdown(result); }});
+                      [&] { return reports::markdown(result); }, [&] { return trace; }});
   if (!text_is_shown(arguments)) warn_all(arguments, result.prediction.warnings);
   if (!input.question.options.empty()) {
     note(arguments,

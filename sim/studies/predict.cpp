@@ -123,6 +123,7 @@ Prediction predict(const Scenario& scenario, const calibrate::Catalogue& catalog
   fill_consequences(prediction, *replayed);
   fill_warnings(prediction, *replayed);
   prediction.track_record = track_record_of(run, catalogue.data());
+  if (options.observe) options.observe(run, replayed->main.timeline);
   if (options.explain) {
     prediction.terms = run.terms(replayed->instance);
   }

@@ -7,18 +7,24 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 
 #include "calibrate/catalogue.h"
 #include "sim/prediction.h"
 #include "sim/scenario.h"
+#include "sim/timeline.h"
 
 namespace foretrain::sim::studies {
+
+class Run;
 
 struct PredictOptions {
   bool fold = true;
   bool explain = false;  // fill Prediction::terms
   int replays = 0;       // draws; 0 = first-order interval from the one replay
   std::uint64_t seed = 1;
+  // Called with the run and its one replay (a trace shows them).
+  std::function<void(const Run&, const Timeline&)> observe = {};
   const Scenario* measured_in = nullptr;  // whose measured steps anchor the prediction; null = the scenario's own
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -86,6 +87,29 @@ double Run::samples_per_second(const Timeline& timeline) const {
 }
 
 Timeline Run::replay(const Draw* draw) const { return engine::replay(job_, costs_, {engine::Fidelity::fluid, draw}); }
+
+std::vector<Traffic> Run::traffic(const Timeline& timeline) const {
+  std::vector<Traffic> traffic(timeline.collectives.size());
+  using Call = std::tuple<std::uint32_t, calibrate::CollectiveKind, double>;  // group, kind, bytes
+  std::map<Call, Traffic> known;
+  for (std::size_t i = 0; i < job_.instances.size(); ++i) {
+    const RankInstance& instance = job_.instances[i];
+    const Program& program = job_.programs[instance.program];
+    for (std::size_t a = 0; a < program.activities.size(); ++a) {
+      const std::uint32_t collective = timeline.collective_of[timeline.first_of[i] + a];
+      if (collective == no_span) continue;
+      const Activity& activity = program.activities[a];
+      const std::uint32_t group = instance.group_of_communicator[activity.communicator];
+      const auto [found, added] = known.try_emplace({group, activity.collective, activity.bytes.value});
+      if (added) {
+        const CollectivePlan plan = costs_.plan(activity.collective, activity.bytes, job_.groups[group].shape);
+        found->second = {plan.rank_bytes.value, plan.node_bytes.value};
+      }
+      traffic[collective] = found->second;
+    }
+  }
+  return traffic;
+}
 
 std::vector<Term> Run::terms(std::uint32_t which) const {
   const RankInstance& instance = job_.instances[which];

@@ -18,6 +18,7 @@
 #include "sim/strategies/compose.h"
 #include "sim/timeline.h"
 #include "sim/topology.h"
+#include "sim/traffic.h"
 
 namespace foretrain::sim::studies {
 
@@ -55,6 +56,8 @@ class Run {
   [[nodiscard]] Timeline replay(const Draw* draw = nullptr) const;
   // Of all ranks together; where they do not wait for one another, each at its own pace.
   [[nodiscard]] double samples_per_second(const Timeline& timeline) const;
+  // What the collectives of a replay put on links, by collective.
+  [[nodiscard]] std::vector<Traffic> traffic(const Timeline& timeline) const;
   // Terms of `explain` of one instance, collectives included: only the run knows over which links they go.
   [[nodiscard]] std::vector<Term> terms(std::uint32_t instance) const;
 
