@@ -1,7 +1,10 @@
 #include "sim/strategies/buffers.h"
 
+#include <algorithm>
+
 #include "models/precision.h"
 #include "sim/stack_choice.h"
+#include "sim/strategies/bucketed.h"
 #include "sim/strategies/buckets.h"
 #include "sim/strategies/powersgd.h"
 #include "sim/strategies/reducer.h"
@@ -18,6 +21,19 @@ double reducer_bytes(const std::string& reducer, double elements, const calibrat
   if (reducer == "local_sgd") return elements * full;
   const bool buckets = reducer == "ddp" || reducer == "mirrored" || reducer == "multi_worker_mirrored";
   return buckets && stack.at("gradient_as_bucket_view").value == 0 ? elements * full : 0.0;
+}
+
+// Gradients leave their bucket in parts, so that there is never more than one; units of sharded parameters have none.
+double sharded_bytes(const std::string& sharding, const std::vector<ReadyGradient>& gradients,
+                     const calibrate::Stack& stack) {
+  const bool buckets = sharding == "zero1" || sharding == "zero2";
+  if (!buckets || stack.at("gradient_as_bucket_view").value != 0) return 0;
+  const BucketLimits limits = ddp_limits(stack);
+  double largest = 0;
+  for (const Bucket& bucket : assign_buckets(gradients, limits.first, limits.further)) {
+    largest = std::max(largest, bucket.elements);
+  }
+  return largest * stack.at("gradient_bytes_per_parameter").value;
 }
 
 double compression_bytes(const std::string& compression, const std::vector<ReadyGradient>& gradients, double elements,
@@ -46,6 +62,8 @@ Bytes sharing_buffers(const models::Model& model, const Scenario& scenario, cons
   const std::vector<ReadyGradient> gradients = ready_order(model, scenario.plan);
   double elements = 0;
   for (const ReadyGradient& gradient : gradients) elements += gradient.elements;
+  const std::string& sharding = chosen_sharding(scenario.plan, stack);
+  if (sharding != "none") return Bytes(sharded_bytes(sharding, gradients, stack));
   return Bytes(reducer_bytes(chosen_reducer(scenario.stack, stack), elements, stack) +
                compression_bytes(scenario.stack.compression, gradients, elements, stack, ranks));
 }

@@ -12,6 +12,8 @@ namespace foretrain::sim::strategies {
 //   ddp, mirrored, multi_worker_mirrored  fp32 buckets of all gradients, unless gradients lie in them
 //   horovod      the fusion buffer, whole
 //   local_sgd    one fp32 buffer of all parameters
+//   zero1, zero2 the largest bucket, unless gradients lie in them
+//   zero3, hsdp  none: units come and go
 //   others       none: parameter servers take gradients from where they lie
 //   fp16, bf16   a two-byte copy of all gradients
 //   powersgd     errors, P and Q, and what travels uncompressed

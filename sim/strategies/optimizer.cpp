@@ -3,11 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <utility>
 
 #include "base/error.h"
 #include "base/text.h"
 #include "models/precision.h"
-#include "sim/strategies/local_model.h"
+#include "sim/strategies/sharded_calls.h"
 #include "sim/tables.h"
 
 namespace foretrain::sim::strategies {
@@ -31,28 +32,67 @@ const std::map<std::string, Forms>& forms() {
   return table;
 }
 
+const double full = models::activation_bytes(models::Precision::fp32);
+
 struct ParameterCount {
   double tensors = 0, elements = 0;
 };
 
-ParameterCount parameters_of(const models::Model& model, const Plan& plan) {
+// Of the share of its parameters that the writer's rank updates. A part of every tensor: one launch fewer or more does
+// not depend on how the framework cuts them.
+ParameterCount updated_parameters(const StepWriter& writer, double share) {
   ParameterCount count;
-  for (const models::Operator* op : flat_operators(model)) {
-    count.tensors += static_cast<double>(op->parameters.size());
-    count.elements += updated_elements(*op, plan);
+  for (const LocalOperator* local : writer.local_operators()) {
+    count.tensors += static_cast<double>(local->op.parameters.size());
+    count.elements += updated_elements(local->op, writer.input().scenario.plan) * share;
   }
   return count;
 }
 
-// A foreach operation over all tensors that moves `words` fp32 words per parameter by `kernels` kernels.
-Work foreach_work(StepWriter& writer, const std::string& name, const ParameterCount& count, OptimizerPasses passes) {
-  const double bytes = count.elements * passes.words * models::activation_bytes(models::Precision::fp32);
-  const double launches = passes.kernels * foreach_launches(count.tensors, count.elements);
-  const calibrate::OperatorTime time = writer.clock().memory_pass(Bytes(bytes));
-  const Duration host = writer.anchored(writer.host_time("host_seconds_per_launch_forward", launches));
-  writer.explain(name, "optimizer", time, 1);
-  writer.explain(name, "launch", host, significant(launches) + " launches", 1);
-  return {name, writer.anchored(time), host};
+// The passes of one update, each after the one before.
+class Update {
+ public:
+  Update(StepWriter& writer, ParameterCount count, std::vector<ActivityIndex> gradients)
+      : writer_(writer), count_(count), waits_(std::move(gradients)) {}
+
+  // A foreach operation over all tensors that moves `bytes` per parameter by `kernels` kernels.
+  void pass(const std::string& name, double bytes, double kernels) {
+    const double launches = kernels * foreach_launches(count_.tensors, count_.elements);
+    const calibrate::OperatorTime time = writer_.clock().memory_pass(Bytes(count_.elements * bytes));
+    const Duration host = writer_.anchored(writer_.host_time("host_seconds_per_launch_forward", launches));
+    writer_.explain(name, "optimizer", time, 1);
+    writer_.explain(name, "launch", host, significant(launches) + " launches", 1);
+    waits_ = {writer_.work({name, writer_.anchored(time), host}, Category::optimizer, waits_)};
+  }
+
+  void wait_on_host(const std::string& name) {
+    const Duration none = {Seconds(0), writer_.host_time("host_seconds_per_launch_forward", 0).parameter};
+    waits_ = {writer_.host_work(name, none, waits_)};
+  }
+
+  // A sum of one number over all ranks of a communicator.
+  void sum(const std::string& name, const char* communicator, std::uint16_t stream) {
+    waits_ = {Channel(writer_, communicator, stream).call(calibrate::CollectiveKind::all_reduce, name, Bytes(full),
+                                                          waits_)};
+  }
+
+  [[nodiscard]] ActivityIndex last() const { return waits_.back(); }
+
+ private:
+  StepWriter& writer_;
+  ParameterCount count_;
+  std::vector<ActivityIndex> waits_;
+};
+
+void write_norm(Update& update, StepWriter& writer, bool in_parts) {
+  const std::string name = "of the gradients' norm";
+  update.pass("gradient norm", full, 1);
+  if (in_parts) update.sum(name, data_communicator, writer.communication());
+  if (writer.layout().tensor() > 1) {
+    update.sum(name, tensor_communicator,
+               writer.stream(std::string(tensor_communicator) + "-parallel communication", StreamKind::communication));
+  }
+  update.pass("scale gradients by their norm", 2 * full, 1);
 }
 
 }  // namespace
@@ -75,19 +115,24 @@ double foreach_launches(double tensors, double elements) {
   return std::ceil(std::max(tensors / tensors_per_launch, chunks / chunks_per_launch));
 }
 
-ActivityIndex write_optimizer(StepWriter& writer, const std::vector<ActivityIndex>& gradients) {
+ActivityIndex write_optimizer(StepWriter& writer, const std::vector<ActivityIndex>& gradients, double updated_share) {
   const Training& training = writer.input().scenario.training;
-  const ParameterCount count = parameters_of(writer.rank_model(), writer.input().scenario.plan);
-  std::vector<ActivityIndex> waits = gradients;
+  const bool mixed = models::is_mixed(training.precision);
+  const bool half_weights = mixed && writer.stack("half_precision_weights") != 0;
+  const double stored = stored_gradient_bytes(writer);
+  Update update(writer, updated_parameters(writer, updated_share), gradients);
+  if (half_weights && stored < full) update.pass("copy gradients to the main ones", stored + full, 1);
   if (training.precision == models::Precision::fp16) {
-    const Work unscale = foreach_work(writer, "unscale gradients", count, {2, 1});
-    const ActivityIndex unscaled = writer.work(unscale, Category::optimizer, waits);
-    waits = {writer.host_work("read overflow flag", {Seconds(0), unscale.host.parameter}, {unscaled})};
+    update.pass("unscale gradients", 2 * full, 1);
+    update.wait_on_host("read overflow flag");
   }
-  const bool fused = writer.input().stack.at("fused_optimizer").value != 0;
-  const Work update =
-      foreach_work(writer, training.optimizer + " update", count, optimizer_passes(training.optimizer, fused));
-  return writer.work(update, Category::optimizer, waits);
+  if (writer.stack("gradient_norm") != 0) write_norm(update, writer, updated_share < 1);
+  const OptimizerPasses passes = optimizer_passes(training.optimizer, writer.stack("fused_optimizer") != 0);
+  update.pass(training.optimizer + " update", passes.words * full, passes.kernels);
+  if (half_weights) {
+    update.pass("copy main parameters to the weights", full + models::activation_bytes(training.precision), 1);
+  }
+  return update.last();
 }
 
 }  // namespace foretrain::sim::strategies

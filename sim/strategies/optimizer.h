@@ -22,8 +22,16 @@ struct OptimizerPasses {
 // takes a limited number of tensors and of chunks (ATen/native/cuda/MultiTensorApply.cuh).
 [[nodiscard]] double foreach_launches(double tensors, double elements);
 
-// Writes the update, which waits for `gradients`. With fp16 it is preceded by unscaling, and the host reads the
-// overflow flag before it goes on (torch/amp/grad_scaler.py, GradScaler.step). Returns the update.
-ActivityIndex write_optimizer(StepWriter& writer, const std::vector<ActivityIndex>& gradients);
+// Writes the update, which waits for `gradients`, of the share of this rank's parameters that it holds the state of.
+// Passes over memory, each as the stack and the precision ask for it:
+//   gradients into the main ones       weights kept in two bytes, and gradients in less than four
+//   unscaling, which the host waits for: fp16 (torch/amp/grad_scaler.py, GradScaler.step)
+//   the norm, its sum over the ranks that have other gradients, and scaling by it (torch/nn/utils/clip_grad.py
+//                                      multiplies without asking; Megatron-LM spares it below the limit): `gradient_norm`
+//   the update of main parameters      always
+//   main parameters into the weights   weights kept in two bytes
+// As Megatron-LM's Float16OptimizerWithFloat16Params.step does one after the other
+// (megatron/core/optimizer/optimizer.py); pipeline stages are not waited for. Returns what comes last.
+ActivityIndex write_optimizer(StepWriter& writer, const std::vector<ActivityIndex>& gradients, double updated_share = 1);
 
 }  // namespace foretrain::sim::strategies
