@@ -1,7 +1,17 @@
 #include "models/transformer_block.h"
 
+#include <string_view>
+
 namespace foretrain::models {
 namespace {
+
+constexpr std::string_view rotation = "rotary_positions", gated_activation = "swiglu";
+constexpr double rotation_kernels = 10, gated_activation_kernels = 2;
+
+bool is_called(const Operator& op, std::string_view part) {
+  return op.name.size() > part.size() && op.name.compare(op.name.size() - part.size() - 1, 1, ".") == 0 &&
+         op.name.compare(op.name.size() - part.size(), part.size(), part) == 0;
+}
 
 class BlockWriter {
  public:
@@ -114,8 +124,8 @@ class BlockWriter {
   // inverse rotation.
   void rotate(const Activation& query, const Activation& key) {
     const double n = query.elements + key.elements;
-    Operator& op = writer_.pass(prefix_ + "rotary_positions", OperatorKind::elementwise, 5.5 * n, 4.5 * n, 10 * n, n);
-    op.kernels_forward = op.kernels_backward = 10;
+    Operator& op = writer_.pass(prefix_ + std::string(rotation), OperatorKind::elementwise, 5.5 * n, 4.5 * n, 10 * n, n);
+    op.kernels_forward = op.kernels_backward = rotation_kernels;
     op.tensor_split = TensorSplit::heads;
   }
 
@@ -124,7 +134,7 @@ class BlockWriter {
     Activation active;
     if (shape_.gated) {
       Activation gate = linear(names_.gate, x, shape_.hidden, shape_.feed_forward, shape_.biases, TensorSplit::columns);
-      active = writer_.swiglu(prefix_ + "swiglu", gate, up);
+      active = writer_.swiglu(prefix_ + std::string(gated_activation), gate, up);
     } else {
       active = shape_.relu ? writer_.relu(prefix_ + "relu", up) : writer_.gelu(prefix_ + "gelu", up);
     }
@@ -144,6 +154,12 @@ class BlockWriter {
 };
 
 }  // namespace
+
+bool is_rotation(const Operator& op) { return is_called(op, rotation) && op.kernels_forward == rotation_kernels; }
+
+bool is_gated_activation(const Operator& op) {
+  return is_called(op, gated_activation) && op.kernels_forward == gated_activation_kernels;
+}
 
 Activation write_block(ModelWriter& writer, const std::string& name, Activation input, const BlockShape& shape,
                        const BlockNames& names) {

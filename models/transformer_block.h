@@ -51,6 +51,11 @@ Activation write_decoder_block(ModelWriter& writer, const std::string& name, Act
                                std::int64_t memory_tokens, const BlockShape& shape, const BlockNames& names,
                                const CrossAttentionNames& cross_names);
 
+// Whether `op` is a layer's rotation of queries and keys by their positions, or its SwiGLU: several element-wise
+// kernels in one operator.
+[[nodiscard]] bool is_rotation(const Operator& op);
+[[nodiscard]] bool is_gated_activation(const Operator& op);
+
 // The feed-forward network alone, with its norm and residual connection, into the layer begun last.
 Activation write_feed_forward(ModelWriter& writer, const std::string& name, Activation input, const BlockShape& shape,
                               const BlockNames& names);

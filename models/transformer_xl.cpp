@@ -120,16 +120,13 @@ class XlBuilder {
     Activation context = writer_.copy(name + ".cat", {real(key_rows) * real(hidden), false});
     writer_.linear(name + ".qkv_net", context, key_rows, hidden, 3 * width, false);
     writer_.deal_out(TensorSplit::columns);
+    add_query_bias(name, "r_w_bias", first);
     Activation positions{real(keys()) * real(hidden), !first};  // one constant for all layers
     writer_.linear(name + ".r_net", positions, keys(), hidden, width, false);
     writer_.deal_out(TensorSplit::columns);
     writer_.last_operator().needs_input_gradient = false;
+    add_query_bias(name, "r_r_bias", first);
 
-    const double n = tensor(rows).elements;
-    for (const char* bias : {"r_w_bias", "r_r_bias"}) {
-      Operator& add = writer_.pass(fmt::format("{}.{}", name, bias), OperatorKind::elementwise, n, n, 2 * n, n);
-      if (first) add.parameters.push_back({bias, {block_.heads, block_.head_dimension}});
-    }
     Activation query = tensor(rows), moved_query = tensor(rows), key = tensor(key_rows), value = tensor(key_rows);
     Activation position_key = tensor(keys());
     const Activation scores =
@@ -150,11 +147,19 @@ class XlBuilder {
     core.causal = true;
     core.dropout = sizes_.attention_dropout;
     Activation mixed = writer_.attention(name + ".core", {&query, &key, &value}, core);
-    writer_.deal_out(TensorSplit::heads, 6);  // from the biases on
+    writer_.deal_out(TensorSplit::heads, 4);  // the scores' parts and the core
     const Activation out = writer_.linear(name + ".o_net", mixed, rows, width, hidden, false);
     writer_.deal_out(TensorSplit::rows);
     Activation sum = writer_.residual(name + ".residual", drop(name + ".drop", out));
     return writer_.layer_norm(name + ".layer_norm", sum, hidden, true);
+  }
+
+  // One bias per head and feature, of all layers, which stands with the first.
+  void add_query_bias(const std::string& layer, const char* bias, bool first) {
+    const double n = real(block_.rows()) * real(block_.heads) * real(block_.head_dimension);
+    Operator& add = writer_.pass(fmt::format("{}.{}", layer, bias), OperatorKind::elementwise, n, n, 2 * n, n);
+    (first ? add.parameters : add.tied_parameters).push_back({bias, {block_.heads, block_.head_dimension}});
+    add.tensor_split = TensorSplit::heads;
   }
 
   // Every token against the frequent words and one class per tail, a tail's tokens against its words. The
