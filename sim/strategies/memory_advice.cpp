@@ -12,6 +12,7 @@
 #include "sim/stack_choice.h"
 #include "sim/strategies/batches.h"
 #include "sim/strategies/schedule.h"
+#include "sim/strategies/sharded.h"
 #include "sim/workload.h"
 
 namespace foretrain::sim::strategies {
@@ -87,6 +88,7 @@ class Adviser {
     if (cluster.gpus > cluster.machine.gpus && !cluster.machine.inter_node_bandwidth) return std::nullopt;
     try {
       const Batches batches = resolve_batches(scenario.training, scenario.plan, cluster.gpus);
+      require_known_sharding(scenario, stack_);
       if (scenario.plan.pipeline > 1) require_schedule(scenario.plan, batches.accumulation);
       const models::Model model = build_workload(scenario, scenario.training.micro_batch, data_);
       return plan_memory(model, scenario, stack_, cluster).of_fullest().total() <= cluster.device->memory;
@@ -126,24 +128,17 @@ class Adviser {
     return kind;
   }
 
-  // Other ways of sharing gradients keep whole copies.
-  [[nodiscard]] bool may_shard() const {
-    return chosen_reducer(scenario_.stack, stack_) == "ddp" && scenario_.stack.compression == "none";
-  }
-
   [[nodiscard]] Kind sharding() const {
     const std::vector<std::pair<const char*, const char*>> levels = {
         {"zero1", "optimizer state in shards"},
         {"zero2", "optimizer state and gradients in shards"},
         {"zero3", "optimizer state, gradients and parameters in shards"}};
     Kind kind;
-    if (!may_shard() || batches_.data_parallel == 1) return kind;
+    if (batches_.data_parallel == 1) return kind;
     const std::string& now = chosen_sharding(scenario_.plan, stack_);
     const auto at = std::find_if(levels.begin(), levels.end(), [&](const auto& level) { return now == level.first; });
     if (now != "none" && at == levels.end()) return kind;
-    // In a pipeline, gradients would be reduced and parameters gathered for every micro-batch: nobody does that.
-    const auto last = scenario_.plan.pipeline > 1 ? levels.begin() + 1 : levels.end();
-    for (auto level = now == "none" ? levels.begin() : at + 1; level < last; ++level) {
+    for (auto level = now == "none" ? levels.begin() : at + 1; level != levels.end(); ++level) {
       kind.push_back({level->second, {fmt::format("plan.sharding={}", level->first)},
                       [name = level->first](Scenario& scenario) { scenario.plan.sharding = name; }});
     }
@@ -182,13 +177,11 @@ class Adviser {
       };
       kind.push_back({fmt::format("{} GPUs", count), {setting},
                       [enlarge](Scenario& scenario) { enlarge(scenario, true); }});
-      if (may_shard() && scenario_.plan.pipeline == 1) {
-        kind.push_back({fmt::format("{} GPUs with all state in shards", count), {setting, "plan.sharding=zero3"},
-                        [enlarge](Scenario& scenario) {
-                          enlarge(scenario, true);
-                          scenario.plan.sharding = "zero3";
-                        }});
-      }
+      kind.push_back({fmt::format("{} GPUs with all state in shards", count), {setting, "plan.sharding=zero3"},
+                      [enlarge](Scenario& scenario) {
+                        enlarge(scenario, true);
+                        scenario.plan.sharding = "zero3";
+                      }});
       const std::int64_t degree = factor * scenario_.plan.tensor;
       if (degree > cluster_.machine.gpus) continue;
       kind.push_back({fmt::format("{} GPUs with tensor parallelism of {}", count, degree),

@@ -10,6 +10,7 @@
 #include "sim/strategies/buffers.h"
 #include "sim/strategies/chunk_memory.h"
 #include "sim/strategies/schedule.h"
+#include "sim/strategies/sharded.h"
 #include "sim/strategies/splitters.h"
 
 namespace foretrain::sim::strategies {
@@ -17,45 +18,60 @@ namespace {
 
 const double full = models::activation_bytes(models::Precision::fp32);
 
-// What a stage's ranks share of its state.
+// What the ranks of a stage hold in parts.
 struct Sharding {
   bool optimizer = false, gradients = false, parameters = false;
+  // Parameters are cast when they are gathered (FSDP); else a two-byte part lies beside that of the main copy.
+  bool casts_parts = false;
   double ranks = 1;
 };
 
 Sharding sharding_of(const Scenario& scenario, const calibrate::Stack& stack, const Cluster& cluster,
-                     std::int64_t data_parallel) {
+                     const Batches& batches) {
   const std::string& kind = chosen_sharding(scenario.plan, stack);
   Sharding sharding;
-  if (kind == "none" || data_parallel == 1) return sharding;
-  sharding.parameters = kind == "zero3" || kind == "hsdp";
-  sharding.gradients = sharding.parameters || kind == "zero2";
+  sharding.ranks = shard_ranks(scenario.plan, stack, static_cast<int>(batches.data_parallel), cluster.machine.gpus);
+  if (sharding.ranks == 1) return sharding;
   sharding.optimizer = true;
-  const std::int64_t group = scenario.plan.shard_group > 0 ? scenario.plan.shard_group : cluster.machine.gpus;
-  sharding.ranks = static_cast<double>(kind == "hsdp" ? std::min(group, data_parallel) : data_parallel);
+  sharding.parameters = kind == "zero3" || kind == "hsdp";
+  sharding.casts_parts = sharding.parameters && stack.sharding != "none";
+  // Gradients of one micro-batch need not be kept for another.
+  sharding.gradients = keeps_gradients_in_parts(scenario.plan, stack) ||
+                       (sharding.parameters && batches.accumulation == 1);
   return sharding;
 }
 
-// Trained parameters of a stage, as units of sharded parameters: blocks, and the root with everything else.
+// Parameters of a stage, in all and by units in which sharded ones are gathered: blocks, and the root with everything
+// else; without blocks every layer is a unit.
 struct Parameters {
   double trained = 0, frozen = 0;
-  double root = 0, largest_block = 0;
+  double root_trained = 0, root_frozen = 0;
+  double largest_unit = 0, largest_unit_trained = 0;
+  [[nodiscard]] double all() const { return trained + frozen; }
+  [[nodiscard]] double root() const { return root_trained + root_frozen; }
 };
 
 Parameters parameters_of(const Stage& stage) {
+  bool has_blocks = false;
+  for (const LocalModel& chunk : stage) {
+    for (const LocalLayer& layer : chunk.layers) has_blocks = has_blocks || layer.is_block;
+  }
   Parameters parameters;
   for (const LocalModel& chunk : stage) {
     for (const LocalLayer& layer : chunk.layers) {
-      double trained = 0;
+      double trained = 0, frozen = 0;
       for (const LocalOperator& local : layer.operators) {
         trained += static_cast<double>(models::parameter_count(local.op));
-        parameters.frozen += static_cast<double>(models::frozen_parameter_count(local.op));
+        frozen += static_cast<double>(models::frozen_parameter_count(local.op));
       }
       parameters.trained += trained;
-      if (layer.is_block) {
-        parameters.largest_block = std::max(parameters.largest_block, trained);
+      parameters.frozen += frozen;
+      if (has_blocks && !layer.is_block) {
+        parameters.root_trained += trained;
+        parameters.root_frozen += frozen;
       } else {
-        parameters.root += trained;
+        parameters.largest_unit = std::max(parameters.largest_unit, trained + frozen);
+        parameters.largest_unit_trained = std::max(parameters.largest_unit_trained, trained);
       }
     }
   }
@@ -102,33 +118,35 @@ class StageState {
 
   // Under autocast weights are full and their casts live as long as they do.
   [[nodiscard]] double parameter_bytes() const {
-    const double count = parameters_.trained + parameters_.frozen;
-    if (!sharding_.parameters) return count * (half_weights_ ? half_ : full + half_);
-    const double shards = parameters_.trained / sharding_.ranks * (half_weights_ ? half_ : full);
-    return shards + parameters_.frozen * (half_weights_ ? half_ : full) + gathered_bytes();
+    if (!sharding_.parameters) return parameters_.all() * (half_weights_ ? half_ : full + half_);
+    return parameters_.all() / sharding_.ranks * (has_main_copy() ? half_ : full) + gathered_bytes();
   }
+
+  [[nodiscard]] bool has_main_copy() const { return half_weights_ && !sharding_.casts_parts; }
 
   // The root, the units that wait for their use, and the one in use.
   [[nodiscard]] double gathered_bytes() const {
-    const double blocks = parameters_.trained - parameters_.root;
-    const double units = stack_.at("gathers_in_flight").value + 1;
+    const double units = parameters_.all() - parameters_.root();
+    const double at_once = stack_.at("gathers_in_flight").value + 1;
     const bool reshards = stack_.at("reshard_after_forward").value != 0;
-    const double gathered = reshards ? std::min(blocks, units * parameters_.largest_block) : blocks;
-    return (parameters_.root + gathered) * stack_.at("gather_bytes_per_parameter").value;
+    const double gathered = reshards ? std::min(units, at_once * parameters_.largest_unit) : units;
+    return (parameters_.root() + gathered) * stack_.at("gather_bytes_per_parameter").value;
   }
 
   [[nodiscard]] double optimizer_bytes() const {
     // Parameter servers keep the state where they update.
     if (has_parameter_servers(chosen_reducer(scenario_.stack, stack_))) return 0;
-    const double state = optimizer_state_bytes(scenario_.training.optimizer) + (half_weights_ ? full : 0);
+    const double state = optimizer_state_bytes(scenario_.training.optimizer) + (has_main_copy() ? full : 0);
     return parameters_.trained * state / (sharding_.optimizer ? sharding_.ranks : 1);
   }
 
   [[nodiscard]] double bucket_bytes() const {
-    const double word = stack_.at("gradient_bytes_per_parameter").value;
-    if (sharding_.parameters) return (parameters_.root + parameters_.largest_block) * word;
-    if (sharding_.gradients) return std::min(stack_.at("bucket_bytes").value, parameters_.trained * word);
-    return sharing_buffers(as_model(stage_), scenario_, stack_, static_cast<int>(data_parallel_)).value;
+    const double buffers =
+        sharing_buffers(as_model(stage_), scenario_, stack_, static_cast<int>(data_parallel_)).value;
+    // Those of the root are complete when the last layer's backward pass is done.
+    if (!sharding_.parameters || !sharding_.gradients) return buffers;
+    return buffers + (parameters_.root_trained + parameters_.largest_unit_trained) *
+                         stack_.at("gradient_bytes_per_parameter").value;
   }
 
   const Stage& stage_;
@@ -225,7 +243,7 @@ std::vector<double> flops_of_layers(const LocalModel& model) {
 PlanMemory plan_memory(const std::vector<Stage>& stages, const Scenario& scenario, const calibrate::Stack& stack,
                        const Cluster& cluster) {
   const Batches batches = resolve_batches(scenario.training, scenario.plan, cluster.gpus);
-  const Sharding sharding = sharding_of(scenario, stack, cluster, batches.data_parallel);
+  const Sharding sharding = sharding_of(scenario, stack, cluster, batches);
   PlanMemory memory;
   for (std::size_t s = 0; s < stages.size(); ++s) {
     memory.stages.push_back(stage_memory(stages[s], static_cast<int>(s), scenario, stack, sharding, batches));

@@ -6,10 +6,11 @@
 //
 //   plan        a rank holds 1/N of …                and besides, at the peak
 //   zero1       optimizer state                      –
-//   zero2       that and gradients                   one bucket of whole gradients
+//   zero2       that and gradients                   a bucket of whole gradients
 //   zero3       those and parameters                 gathered units (a block each; the rest is the root, which stays
-//                                                    gathered) and whole gradients of the root and of one block
+//                                                    gathered) and whole gradients of the root and of one unit
 //   hsdp        as zero3, N being the shard group
+// Where micro-batches accumulate without being reduced (FSDP's no_sync), gradients are whole all the same.
 #pragma once
 
 #include <cstddef>
