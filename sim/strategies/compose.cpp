@@ -17,6 +17,7 @@
 #include "sim/strategies/pipeline.h"
 #include "sim/strategies/plan_memory.h"
 #include "sim/strategies/reducer.h"
+#include "sim/strategies/sharded.h"
 #include "sim/strategies/splitters.h"
 #include "sim/strategies/stages.h"
 #include "sim/strategies/step_loop.h"
@@ -84,6 +85,7 @@ class Composer {
         layout_(input.scenario.plan, input.cluster.gpus),
         stages_(stages_of(local_, input.scenario.plan, layer_seconds())) {
     require_known_reducer(input.scenario.stack, input.stack);
+    require_known_sharding(input.scenario, input.stack);
     composed_.memory = plan_memory(stages_, input.scenario, input.stack, input.cluster);
   }
 

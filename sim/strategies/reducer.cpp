@@ -11,6 +11,7 @@
 #include "sim/strategies/horovod.h"
 #include "sim/strategies/local_sgd.h"
 #include "sim/strategies/parameter_server.h"
+#include "sim/strategies/sharded.h"
 
 namespace foretrain::sim::strategies {
 namespace {
@@ -115,6 +116,7 @@ void require_whole_copies(const StepWriter& writer, const KnownReducer& reducer)
 std::unique_ptr<Reducer> make_reducer(StepWriter& writer) {
   const StackChoice& choice = writer.input().scenario.stack;
   require_known_reducer(choice, writer.input().stack);
+  if (chosen_sharding(writer.input().scenario.plan, writer.input().stack) != "none") return make_sharded_reducer(writer);
   require_whole_copies(writer, known_reducer(choice, writer.input().stack));
   return known_reducer(choice, writer.input().stack).make(writer);
 }

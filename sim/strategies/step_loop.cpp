@@ -49,7 +49,8 @@ void StepLoop::write_micro_batch(bool first, bool last) {
   layers_.write_backward(which, reducer_, {});
   if (reduces && reducer_ != nullptr) after_ = reducer_->finish();
   if (!last && !pace_.updates_every) return;
-  if (reducer_ == nullptr || reducer_->updates_parameters()) after_ = {write_optimizer(writer_, after_)};
+  const double share = reducer_ == nullptr ? 1.0 : reducer_->updated_share();
+  if (reducer_ == nullptr || reducer_->updates_parameters()) after_ = {write_optimizer(writer_, after_, share)};
   if (last && reducer_ != nullptr && !after_.empty()) reducer_->after_last_update(after_.back());
 }
 
