@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -13,6 +15,8 @@
 #include "scenarios/corpus/csv_table.h"
 #include "scenarios/corpus/families.h"
 #include "scenarios/corpus/family_row.h"
+#include "scenarios/corpus/llm_row.h"
+#include "scenarios/corpus/llm_runs.h"
 
 namespace foretrain::cli {
 
@@ -28,43 +32,57 @@ Names missing_in(const Names& columns, const Names& wanted) {
   return missing;
 }
 
+enum class Kind { families, runs };
+
 // The kind of a file is known by its header.
-void check_header(const std::string& text, const std::string& where) {
+Kind kind_of(const std::string& text, const std::string& where) {
   const Names columns = scenarios::CsvTable(text, where).columns();
   Names of_families = {"family_id", "file", "scaling", "batch", "gpus", "values"};
   const Names& texts = scenarios::text_columns();
   of_families.insert(of_families.end(), texts.begin(), texts.end());
-  const Names missing = missing_in(columns, of_families);
-  if (missing.empty()) return;
-  if (missing_in(columns, {"tp", "pp", "step_time_s"}).empty()) {
-    throw Error("these are runs of large language models; this version validates speedup families only", where,
-                "a table of speedup families has one curve per row (docs/data.md)");
-  }
-  throw Error(
-      fmt::format("this is no table of speedup families: the column{} {} {} missing", missing.size() == 1 ? "" : "s",
-                  printable(joined(missing), 400), missing.size() == 1 ? "is" : "are"),
-      where + ":1", "docs/data.md describes the columns");
+  const Names missing_of_families = missing_in(columns, of_families);
+  if (missing_of_families.empty()) return Kind::families;
+  const bool looks_like_runs = missing_in(columns, {"tp", "pp", "step_time_s"}).empty();
+  const Names missing = looks_like_runs ? missing_in(columns, scenarios::llm_columns()) : missing_of_families;
+  if (missing.empty()) return Kind::runs;
+  throw Error(fmt::format("this is no table of {}: the column{} {} {} missing",
+                          looks_like_runs ? "training runs" : "speedup families", missing.size() == 1 ? "" : "s",
+                          printable(joined(missing), 400), missing.size() == 1 ? "is" : "are"),
+              where + ":1", "docs/data.md describes the columns");
+}
+
+template <class Item>
+void append(std::vector<Item>& all, std::vector<Item>&& more) {
+  std::move(more.begin(), more.end(), std::back_inserter(all));
 }
 
 class Joined {
  public:
   void add(sim::FamilyCorpus more, const std::string& where) {
-    for (const auto& family : more.families) check_new(family.id, where);
-    for (const auto& family : more.declined) check_new(family.id, where);
-    std::move(more.families.begin(), more.families.end(), std::back_inserter(all_.families));
-    std::move(more.declined.begin(), more.declined.end(), std::back_inserter(all_.declined));
+    for (const auto& family : more.families) check_new("family", family.id, where);
+    for (const auto& family : more.declined) check_new("family", family.id, where);
+    append(all_.families.families, std::move(more.families));
+    append(all_.families.declined, std::move(more.declined));
+    all_.has_families = true;
   }
-  [[nodiscard]] sim::FamilyCorpus take() { return std::move(all_); }
+  void add(sim::RunCorpus more, const std::string& where) {
+    for (const auto& run : more.runs) check_new("run", run.label.id, where);
+    for (const auto& run : more.declined) check_new("run", run.label.id, where);
+    append(all_.runs.runs, std::move(more.runs));
+    append(all_.runs.declined, std::move(more.declined));
+    all_.has_runs = true;
+  }
+  [[nodiscard]] MeasuredInput take() { return std::move(all_); }
 
  private:
-  void check_new(const std::string& id, const std::string& where) {
+  void check_new(const char* kind, const std::string& id, const std::string& where) {
     const auto [seen, is_new] = file_of_.try_emplace(id, where);
     if (is_new) return;
-    throw Error(fmt::format("the family {} is in {} already", quoted(id), seen->second), where,
-                "give every file and every family once");
+    throw Error(fmt::format("the {} {} is in {} already", kind, quoted(id), seen->second), where,
+                fmt::format("give every file and every {} once", kind));
   }
 
-  sim::FamilyCorpus all_;
+  MeasuredInput all_;
   std::map<std::string, std::string> file_of_;
 };
 
@@ -78,16 +96,21 @@ MeasuredInput read_measured_input(const Arguments& arguments, const calibrate::C
   if (std::count(arguments.files.begin(), arguments.files.end(), "-") > 1) {
     throw Error("stdin can be read once", "foretrain validate", "give - once");
   }
-  Joined joined;
+  Joined all;
   std::string texts;
   for (const std::string& file : arguments.files) {
     const std::string text = read_file(file);
     const std::string where = file == "-" ? "standard input" : printable(file);
-    check_header(text, where);
-    joined.add(scenarios::read_families(text, where, catalogue), where);
+    if (kind_of(text, where) == Kind::families) {
+      all.add(scenarios::read_families(text, where, catalogue), where);
+    } else {
+      all.add(scenarios::read_llm_runs(text, where, catalogue), where);
+    }
     texts += text + '\0';
   }
-  return {joined.take(), digest(texts)};
+  MeasuredInput measured = all.take();
+  measured.digest = digest(texts);
+  return measured;
 }
 
 }  // namespace foretrain::cli

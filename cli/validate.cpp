@@ -19,29 +19,61 @@
 #include "reports/json.h"
 #include "reports/markdown.h"
 #include "reports/text.h"
+#include "sim/studies/run_score.h"
 #include "sim/studies/score.h"
 #include "sim/studies/validate.h"
+#include "sim/studies/validate_runs.h"
 
 namespace foretrain::cli {
 
 namespace {
 
 // Every key that the result will have, without a prediction: a misspelt bar is found before the work begins.
-Json names_of_scores(const sim::FamilyCorpus& corpus) {
+Json names_of_scores(const MeasuredInput& measured) {
   sim::Validation none;
-  none.declined = corpus.declined;
-  for (const auto& family : corpus.families) none.declined.push_back({family.id, family.group, family.kind, ""});
+  none.declined = measured.families.declined;
+  for (const auto& family : measured.families.families) {
+    none.declined.push_back({family.id, family.group, family.kind, ""});
+  }
   sim::studies::fill_scores(none);
+  none.runs.declined = measured.runs.declined;
+  for (const auto& run : measured.runs.runs) none.runs.declined.push_back({run.label, ""});
+  sim::studies::fill_scores(none.runs);
+  none.pooled = sim::studies::pooled_score(none);
   return reports::scores_by_name_json(none);
 }
 
-// A lost family says nothing about the forecast, and without it the scores are of something else.
-ExitCode report_lost(const sim::Validation& validation, ExitCode otherwise) {
-  if (validation.lost == 0) return otherwise;
+sim::Validation validated(const MeasuredInput& measured, const calibrate::Catalogue& catalogue,
+                          const Arguments& arguments) {
+  sim::Validation validation;
+  const auto watched = [&](const char* what, const auto& work) {
+    CountedProgress progress(what, !arguments.quiet);
+    sim::studies::ValidateOptions options;
+    options.workers = arguments.workers;
+    options.progress = [&](std::size_t done, std::size_t all) { progress.update(done, all); };
+    work(options);
+  };
+  if (measured.has_families) {
+    watched("families", [&](const sim::studies::ValidateOptions& options) {
+      validation = sim::studies::validate(measured.families, catalogue, options);
+    });
+  }
+  if (measured.has_runs) {
+    watched("runs", [&](const sim::studies::ValidateOptions& options) {
+      validation.runs = sim::studies::validate(measured.runs, catalogue, options);
+    });
+  }
+  validation.pooled = sim::studies::pooled_score(validation);
+  return validation;
+}
+
+// A lost one says nothing about the forecast, and without it the scores are of something else.
+bool report_lost(std::int64_t lost, const char* one, const char* several) {
+  if (lost == 0) return false;
   fmt::print(stderr,
-             "foretrain: {} famil{} lost: the result lists how their workers ended; fewer --workers need less memory\n",
-             validation.lost, validation.lost == 1 ? "y was" : "ies were");
-  return ExitCode::failed;
+             "foretrain: {} {} lost: the result lists how their workers ended; fewer --workers need less memory\n", lost,
+             lost == 1 ? one : several);
+  return true;
 }
 
 }  // namespace
@@ -53,19 +85,13 @@ ExitCode validate(const Arguments& arguments) {
   if (!arguments.gate.empty()) bars = gate_requirements(read_file(arguments.gate), printable(arguments.gate));
   const calibrate::Catalogue catalogue{DataStore(arguments.data)};
   const MeasuredInput measured = read_measured_input(arguments, catalogue);
-  static_cast<void>(unmet_requirements(bars, names_of_scores(measured.corpus), printable(arguments.gate)));
+  static_cast<void>(unmet_requirements(bars, names_of_scores(measured), printable(arguments.gate)));
 
   Input input;
   input.digest = measured.digest;
   reports::ValidateResult result;
   result.head = head_of(arguments, input, catalogue);
-  {
-    CountedProgress progress("families", !arguments.quiet);
-    sim::studies::ValidateOptions options;
-    options.workers = arguments.workers;
-    options.progress = [&](std::size_t done, std::size_t all) { progress.update(done, all); };
-    result.validation = sim::studies::validate(measured.corpus, catalogue, options);
-  }
+  result.validation = validated(measured, catalogue, arguments);
 
   const Json json = reports::result_json(result);
   std::vector<std::string> unmet = unmet_requirements(arguments.require, json);
@@ -79,7 +105,10 @@ ExitCode validate(const Arguments& arguments) {
   deliver(arguments, {[&] { return reports::validate_text(result, stdout_style(arguments.colour)); },
                       [&] { return reports::json_text(json); }, [&] { return reports::csv(result); },
                       [&] { return reports::markdown(result); }});
-  return report_lost(result.validation, report_gate(unmet));
+  const ExitCode gate = report_gate(unmet);
+  const bool lost_families = report_lost(result.validation.lost, "family was", "families were");
+  const bool lost_runs = report_lost(result.validation.runs.lost, "run was", "runs were");
+  return lost_families || lost_runs ? ExitCode::failed : gate;
 }
 
 }  // namespace foretrain::cli

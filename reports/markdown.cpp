@@ -10,7 +10,7 @@
 #include "reports/humanise.h"
 #include "reports/quantities.h"
 #include "reports/sentences.h"
-#include "reports/validate_tables.h"
+#include "reports/validate_markdown.h"
 #include "reports/warnings.h"
 
 namespace foretrain::reports {
@@ -136,19 +136,7 @@ std::string markdown(const DecideResult& result) {
 }
 
 std::string markdown(const ValidateResult& result) {
-  const sim::Validation& validation = result.validation;
-  std::string text = fmt::format("# Validation\n\n**{}** {}\n", validate_verdict(validation), validate_scope(validation));
-  std::vector<sim::GroupScore> groups = validation.groups;
-  groups.push_back(validation.overall);
-  const auto section = [](const std::string& title, const Table& table) {
-    return table.rows.empty() ? "" : fmt::format("\n## {}\n\n{}", title, table.markdown());
-  };
-  text += section("Accuracy by source", accuracy_table("source", groups));
-  text += section("Accuracy by kind", accuracy_table("kind", validation.kinds));
-  text += section("Baselines by source (median / mean error)", baseline_table("source", groups));
-  text += section("Baselines by kind (median / mean error)", baseline_table("kind", validation.kinds));
-  text += section("The worst points", worst_points_table(validation.points, 10));
-  return text + section("Declined", declined_table(validation)) + footer(result.head);
+  return "# Validation\n" + validation_markdown(result.validation) + footer(result.head);
 }
 
 }  // namespace foretrain::reports

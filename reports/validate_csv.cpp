@@ -1,46 +1,110 @@
+#include <algorithm>
 #include <cmath>
+#include <map>
+#include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "base/table.h"
 #include "reports/csv.h"
+#include "reports/validate_run_tables.h"
 
 namespace foretrain::reports {
 
 namespace {
 
+using Cells = std::map<std::string, std::string>;
+
 std::string number(double value) { return std::isfinite(value) ? fmt::format("{}", value) : ""; }
+
+const std::vector<std::string> family_columns = {
+    "id",   "group",  "kind",                "anchor_gpus",  "gpus",               "measured", "predicted", "low",
+    "high", "linear", "constant_efficiency", "largest_loss", "largest_loss_share", "reason"};
+const std::vector<std::string> run_columns = {"id",
+                                              "group",
+                                              "gpu_class",
+                                              "tier",
+                                              "gpus",
+                                              "plan",
+                                              "measured",
+                                              "predicted",
+                                              "low",
+                                              "high",
+                                              "utilisation_of_others",
+                                              "utilisation_of_group",
+                                              "utilisation_and_bubble_of_group",
+                                              "largest_part",
+                                              "largest_part_share",
+                                              "reason"};
+
+// Of both kinds of rows: what they share, then what either has.
+std::vector<std::string> all_columns() {
+  std::vector<std::string> columns = family_columns;
+  columns.pop_back();
+  for (const std::string& column : run_columns) {
+    if (std::find(family_columns.begin(), family_columns.end(), column) == family_columns.end()) {
+      columns.push_back(column);
+    }
+  }
+  columns.emplace_back("reason");
+  return columns;
+}
+
+Cells cells_of(const sim::ValidatedPoint& point) {
+  Cells cells = {{"id", point.id},
+                 {"group", point.group},
+                 {"kind", point.kind},
+                 {"anchor_gpus", fmt::format("{}", point.anchor_gpus)},
+                 {"gpus", fmt::format("{}", point.gpus)},
+                 {"measured", number(point.measured)},
+                 {"predicted", number(point.predicted)},
+                 {"low", number(point.low)},
+                 {"high", number(point.high)},
+                 {"largest_loss", point.largest_loss},
+                 {"largest_loss_share", number(point.largest_loss_share)}};
+  for (const auto& [name, value] : point.baselines) cells[name] = number(value);
+  return cells;
+}
+
+Cells cells_of(const sim::RunLabel& label) {
+  return {{"id", label.id}, {"group", label.group}, {"gpu_class", label.gpu_class}, {"tier", label.tier}};
+}
+
+Cells cells_of(const sim::ValidatedRun& run) {
+  Cells cells = cells_of(run.label);
+  cells["gpus"] = fmt::format("{}", run.gpus);
+  cells["plan"] = run.plan;
+  cells["measured"] = number(run.measured);
+  cells["predicted"] = number(run.predicted);
+  cells["low"] = number(run.low);
+  cells["high"] = number(run.high);
+  cells["largest_part"] = run.largest_part;
+  cells["largest_part_share"] = number(run.largest_part_share);
+  for (const auto& [name, value] : run.baselines) cells[name] = number(value);
+  return cells;
+}
 
 }  // namespace
 
 std::string csv(const ValidateResult& result) {
-  const std::vector<std::string> baselines = {"linear", "constant_efficiency"};
+  const sim::Validation& validation = result.validation;
   Table table;
-  table.header = {"id", "group", "kind", "anchor_gpus", "gpus", "measured", "predicted", "low", "high"};
-  table.header.insert(table.header.end(), baselines.begin(), baselines.end());
-  table.header.insert(table.header.end(), {"largest_loss", "largest_loss_share", "reason"});
-  for (const sim::ValidatedPoint& point : result.validation.points) {
-    std::vector<std::string> row = {point.id,
-                                    point.group,
-                                    point.kind,
-                                    fmt::format("{}", point.anchor_gpus),
-                                    fmt::format("{}", point.gpus),
-                                    number(point.measured),
-                                    number(point.predicted),
-                                    number(point.low),
-                                    number(point.high)};
-    for (const std::string& name : baselines) {
-      const auto found = point.baselines.find(name);
-      row.push_back(found == point.baselines.end() ? "" : number(found->second));
-    }
-    row.insert(row.end(), {point.largest_loss, number(point.largest_loss_share), ""});
+  table.header = !has_runs(validation) ? family_columns : has_families(validation) ? all_columns() : run_columns;
+  const auto add = [&](Cells cells) {
+    std::vector<std::string> row;
+    for (const std::string& column : table.header) row.push_back(cells[column]);
     table.rows.push_back(row);
+  };
+  for (const auto& point : validation.points) add(cells_of(point));
+  for (const auto& family : validation.declined) {
+    add({{"id", family.id}, {"group", family.group}, {"kind", family.kind}, {"reason", family.reason}});
   }
-  for (const auto& family : result.validation.declined) {
-    std::vector<std::string> row = {family.id, family.group, family.kind};
-    row.resize(table.header.size());
-    row.back() = family.reason;
-    table.rows.push_back(row);
+  for (const auto& run : validation.runs.runs) add(cells_of(run));
+  for (const auto& run : validation.runs.declined) {
+    Cells cells = cells_of(run.label);
+    cells["reason"] = run.reason;
+    add(cells);
   }
   return table.csv();
 }

@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "reports/fit.h"
 #include "reports/text.h"
+#include "reports/validate_run_tables.h"
 #include "reports/validate_tables.h"
 
 namespace foretrain::reports {
@@ -18,8 +19,7 @@ std::string section(const std::string& title, Table table, std::size_t fitted_co
 }
 
 // Reasons are sentences: they are wrapped, not cut.
-std::string declined_section(const sim::Validation& validation, const Style& style) {
-  const Table table = declined_table(validation);
+std::string declined_section(const Table& table, const Style& style) {
   if (table.rows.empty()) return "";
   std::string text = '\n' + style.bold("Declined") + '\n';
   for (const auto& row : table.rows) {
@@ -29,10 +29,7 @@ std::string declined_section(const sim::Validation& validation, const Style& sty
   return text;
 }
 
-}  // namespace
-
-std::string validate_text(const ValidateResult& result, const Style& style) {
-  const sim::Validation& validation = result.validation;
+std::string families_text(const sim::Validation& validation, const Style& style) {
   std::string text = style.bold(wrapped(validate_verdict(validation)));
   const std::string scope = validate_scope(validation);
   if (!scope.empty()) text += wrapped(scope);
@@ -53,7 +50,40 @@ std::string validate_text(const ValidateResult& result, const Style& style) {
             '\n';
     text += section("The worst points", worst_points_table(validation.points, 10), 1, style);
   }
-  return text + declined_section(validation, style);
+  return text + declined_section(declined_table(validation), style);
+}
+
+std::string runs_text(const sim::RunValidation& validation, const Style& style) {
+  std::string text = style.bold(wrapped(runs_verdict(validation)));
+  const std::string scope = runs_scope(validation);
+  if (!scope.empty()) text += wrapped(scope);
+
+  std::vector<sim::RunScore> groups = validation.groups;
+  groups.push_back(validation.overall);
+  if (validation.overall.errors.points > 0) {
+    text += section("Accuracy by source", run_accuracy_table("source", groups), 0, style);
+    text += section("Accuracy by class of GPU", run_accuracy_table("GPU", validation.gpu_classes), 0, style);
+    text += style.dim(
+                "  Errors of the step time; covered, width: of the 90 % intervals; sets: of runs that differ in\n"
+                "  nothing but how they share the work, τ, regret: how these are ranked, and what the pick costs;\n"
+                "  skill: 1 − mean error / that of the best baseline.") +
+            '\n';
+    text += section("Beside baselines (median / mean error)", run_baseline_table("", groups), 0, style);
+    text += style.dim(wrapped(run_baselines_legend(), "  "));
+    text += section("The worst runs", worst_runs_table(validation.runs, 10), 1, style);
+  }
+  return text + declined_section(declined_runs_table(validation), style);
+}
+
+}  // namespace
+
+std::string validate_text(const ValidateResult& result, const Style& style) {
+  const sim::Validation& validation = result.validation;
+  if (!has_runs(validation)) return families_text(validation, style);
+  std::string text = runs_text(validation.runs, style);
+  if (!has_families(validation)) return text;
+  return style.bold("Speedup families") + "\n\n" + families_text(validation, style) + "\n\n" +
+         style.bold("Runs of language models") + "\n\n" + text;
 }
 
 }  // namespace foretrain::reports

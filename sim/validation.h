@@ -1,15 +1,17 @@
 // Validation: what was predicted of measured runs, and how well that went.
 //
-// Plain structs that sim/studies fills and reports write. Errors are of the speedup over the anchor, predicted /
-// measured − 1, over points, as fractions.
+// Plain structs that sim/studies fills and reports write. Of speedup families errors are of the speedup over the
+// anchor, of runs of language models of the step time: predicted / measured − 1, as fractions.
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <string>
 #include <vector>
 
 #include "sim/family.h"
+#include "sim/llm_run.h"
 
 namespace foretrain::sim {
 
@@ -26,7 +28,7 @@ struct ValidatedPoint {
 
 struct GroupScore {
   std::string name;
-  std::int64_t rows = 0, predicted = 0, unsupported = 0;  // families
+  std::int64_t rows = 0, predicted = 0, unsupported = 0;  // families or runs
   std::int64_t points = 0;
   // NaN without points.
   double mape = 0, median_ape = 0, bias = 0, within_10_percent = 0;
@@ -39,12 +41,51 @@ struct GroupScore {
   std::map<std::string, Baseline> baselines;
 };
 
+// How alternatives of one question are ranked: runs that differ in nothing but their configuration.
+struct RankScore {
+  std::int64_t sets = 0;
+  // Means over sets; NaN without one.
+  double kendall_tau = std::numeric_limits<double>::quiet_NaN();  // τ-b of measured and predicted times
+  double regret = std::numeric_limits<double>::quiet_NaN();  // measured time of what is predicted fastest / best − 1
+};
+
+struct RunScore {
+  GroupScore errors;
+  RankScore ranks;
+  double fair_skill = 0;  // over the baseline that has not seen the group, by mape; NaN where it has none
+};
+
+struct ValidatedRun {
+  RunLabel label;
+  std::int64_t gpus = 1;
+  std::string plan;                                       // "t8 p16 d32, micro-batch 1"
+  double measured = 0, predicted = 0, low = 0, high = 0;  // seconds of a step; the 90 % interval
+  std::map<std::string, double> baselines;                // seconds by name of baseline; NaN = it has none
+  std::string largest_part;  // of the predicted step beside computing: a key of the breakdown; empty = none
+  double largest_part_share = 0;
+  double ideal_step_seconds = 0, bubble = 0;  // of the run, for baselines
+  std::string set, configuration;             // of the run
+};
+
+struct RunValidation {
+  std::vector<ValidatedRun> runs;       // by id
+  std::vector<DeclinedRun> declined;    // by id
+  std::int64_t lost = 0;                // declined because their worker ended or failed
+  std::vector<RunScore> groups, gpu_classes;  // by name
+  RunScore overall;
+  // Runs of tier A and B whose tokens and experts stay whole, and how many of them were predicted.
+  std::int64_t complete = 0, complete_predicted = 0;
+};
+
 struct Validation {
   std::vector<ValidatedPoint> points;             // by id, then gpus
   std::vector<DeclinedFamily> declined;           // by id
   std::int64_t lost = 0;  // declined because their worker ended or failed: a failure of ours, not of the family
   std::vector<GroupScore> groups, kinds;          // by name
   GroupScore overall;
+  RunValidation runs;
+  // Of families and runs together, where both are there: counts, and errors that are of different things.
+  GroupScore pooled;
 };
 
 }  // namespace foretrain::sim

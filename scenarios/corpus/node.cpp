@@ -106,7 +106,7 @@ void apply_network(const NetworkWords& words, const std::string& own, Node& node
   node.network_known = true;
 }
 
-Node node_of(const MachineFact& fact, const calibrate::Device& device, const Catalogue& catalogue) {
+Node bare_node(const MachineFact& fact, const calibrate::Device& device, const Catalogue& catalogue) {
   Node node;
   node.device = &device;
   node.cluster.machine = fact.machine;
@@ -120,6 +120,7 @@ Node node_of(const MachineFact& fact, const calibrate::Device& device, const Cat
   if (machine.device != device.name) node.cluster.gpu = device.name;
   node.gpus = fact.gpus_per_node > 0 ? fact.gpus_per_node : machine.gpus;
   if (node.gpus != machine.gpus) node.cluster.gpus_per_node = node.gpus;
+  if (fact.nics_per_node > 0) node.cluster.nics_per_node = fact.nics_per_node;
   node.vcpus = machine.vcpus;
   node.network_known = machine.inter_node_bandwidth.has_value();
   return node;
@@ -134,17 +135,19 @@ bool is_own_card(const NetworkWords& words, const Machine& machine) {
 
 }  // namespace
 
-Node find_node(const Texts& texts, std::int64_t most_gpus, const Catalogue& catalogue, const CorpusTables& tables) {
+Node node_of(const MachineFact& stated, bool is_known, const Texts& texts, std::int64_t most_gpus,
+             const Catalogue& catalogue, const CorpusTables& tables) {
   const calibrate::Device& device = catalogue.device(texts.at("device"));
-  const std::optional<MachineFact> known = known_machine(texts, device, catalogue, tables);
-  MachineFact fact = known ? *known : usual_machine(texts, device, tables);
-  if (const std::int64_t stated = stated_gpus_per_node(texts); stated > 0) {
-    fact.gpus_per_node = stated;
+  MachineFact fact = stated;
+  if (const std::int64_t count = stated_gpus_per_node(texts); count > 0) {
+    fact.gpus_per_node = count;
     fact.gpus_per_node_at_most = 0;
   }
-  Node node = node_of(fact, device, catalogue);
-  NetworkWords words = read_network(texts.at("inter_node"), tables);
-  if (known && !fact.machine.empty() && is_own_card(words, catalogue.machine(fact.machine))) {
+  Node node = bare_node(fact, device, catalogue);
+  // A fact of cards and rate is what the row's words mean.
+  const bool words_are_known = fact.nics_per_node > 0 && fact.inter_node_gbits_per_s > 0;
+  NetworkWords words = words_are_known ? NetworkWords() : read_network(texts.at("inter_node"), tables);
+  if (is_known && !fact.machine.empty() && is_own_card(words, catalogue.machine(fact.machine))) {
     words.nics = catalogue.machine(fact.machine).nics;
   }
   std::string own = fact.machine.empty() ? "" : catalogue.machine(fact.machine).network;
@@ -160,6 +163,13 @@ Node find_node(const Texts& texts, std::int64_t most_gpus, const Catalogue& cata
     node.cluster.gpus_per_node = most_gpus;
   }
   return node;
+}
+
+Node find_node(const Texts& texts, std::int64_t most_gpus, const Catalogue& catalogue, const CorpusTables& tables) {
+  const calibrate::Device& device = catalogue.device(texts.at("device"));
+  const std::optional<MachineFact> known = known_machine(texts, device, catalogue, tables);
+  return node_of(known ? *known : usual_machine(texts, device, tables), known.has_value(), texts, most_gpus, catalogue,
+                 tables);
 }
 
 }  // namespace foretrain::scenarios

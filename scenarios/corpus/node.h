@@ -23,5 +23,8 @@ struct Node {
 // `texts` has the columns and "device"; `most_gpus` is the curve's largest count.
 [[nodiscard]] Node find_node(const Texts& texts, std::int64_t most_gpus, const calibrate::Catalogue& catalogue,
                              const CorpusTables& tables);
+// The same where the machine is decided already; `is_known`: the row says which one it is, and it is not only usual.
+[[nodiscard]] Node node_of(const MachineFact& machine, bool is_known, const Texts& texts, std::int64_t most_gpus,
+                           const calibrate::Catalogue& catalogue, const CorpusTables& tables);
 
 }  // namespace foretrain::scenarios

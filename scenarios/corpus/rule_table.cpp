@@ -10,18 +10,6 @@
 namespace foretrain::scenarios {
 namespace {
 
-// Texts that the mapping itself adds to the columns as it goes on, in the order in which they are found out.
-const std::vector<std::string>& derived_texts() {
-  static const std::vector<std::string> names = {"hardware", "device", "zoo", "network", "kind"};
-  return names;
-}
-
-std::vector<std::string> known_texts() {
-  std::vector<std::string> names = text_columns();
-  names.insert(names.end(), derived_texts().begin(), derived_texts().end());
-  return names;
-}
-
 std::regex pattern_of(const JsonView& view) {
   try {
     return std::regex(view.string(), std::regex::ECMAScript | std::regex::icase | std::regex::optimize);
@@ -31,6 +19,15 @@ std::regex pattern_of(const JsonView& view) {
 }
 
 }  // namespace
+
+const std::vector<std::string>& family_texts() {
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> all = text_columns();
+    all.insert(all.end(), {"hardware", "device", "zoo", "network", "kind"});  // found out, in this order
+    return all;
+  }();
+  return names;
+}
 
 Condition::Condition(const JsonView& view, const std::vector<std::string>& names) {
   view.allow_only(names);
@@ -45,13 +42,13 @@ bool Condition::holds(const Texts& texts) const {
 }
 
 void for_each_rule(const DataStore& data, const std::string& file, const std::string& list,
+                   const std::vector<std::string>& names,
                    const std::function<void(Condition, const JsonView&)>& use) {
   const std::vector<DataFile> files = data.files("corpus");
   const auto found = std::find_if(files.begin(), files.end(), [&](const DataFile& one) { return one.name == file; });
   if (found == files.end())
     throw Error("the mapping table " + quoted(file) + " is missing", "corpus/" + file + ".json");
   const Json json = parse_json(found->text, found->source);
-  const std::vector<std::string> names = known_texts();
   for (const JsonView& rule : JsonView(json, found->source).at(list).items()) {
     rule.allow_only({"if", "is", "source"});
     if (rule.at("source").string().empty()) rule.at("source").fail("no source", "say where this is known from");

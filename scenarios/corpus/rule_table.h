@@ -29,9 +29,13 @@ class Condition {
   std::vector<std::pair<std::string, std::regex>> patterns_;
 };
 
-// Calls `use` with every rule of the list `list` in the corpus file `file`: its condition and its "is". Throws Error
-// for a missing file, a pattern that is none, a rule without source.
+// The texts of speedup families: their columns, and what the mapping itself finds out as it goes on.
+[[nodiscard]] const std::vector<std::string>& family_texts();
+
+// Calls `use` with every rule of the list `list` in the corpus file `file`: its condition, over texts of those `names`,
+// and its "is". Throws Error for a missing file, a pattern that is none, a rule without source.
 void for_each_rule(const DataStore& data, const std::string& file, const std::string& list,
+                   const std::vector<std::string>& names,
                    const std::function<void(Condition, const JsonView&)>& use);
 
 template <class Fact>
@@ -39,8 +43,9 @@ class RuleTable {
  public:
   using Parser = std::function<Fact(const JsonView&)>;
 
-  RuleTable(const DataStore& data, const std::string& file, const std::string& list, const Parser& parse) {
-    for_each_rule(data, file, list, [&](Condition condition, const JsonView& is) {
+  RuleTable(const DataStore& data, const std::string& file, const std::string& list, const Parser& parse,
+            const std::vector<std::string>& names = family_texts()) {
+    for_each_rule(data, file, list, names, [&](Condition condition, const JsonView& is) {
       rules_.push_back({std::move(condition), parse(is)});
     });
   }

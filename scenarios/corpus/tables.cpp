@@ -2,41 +2,14 @@
 
 #include <vector>
 
-#include "calibrate/stack.h"
 #include "models/precision.h"
+#include "scenarios/corpus/fact_parsers.h"
 
 namespace foretrain::scenarios {
 namespace {
 
 constexpr NumberRange positive{0, 1e12, true};
-constexpr std::int64_t most_sequence = 1 << 24, most_gpus_per_node = 1024;
-
-std::string text_of(const JsonView& is, const char* key) {
-  const auto member = is.find(key);
-  return member ? member->string() : "";
-}
-
-std::int64_t count_of(const JsonView& is, const char* key, std::int64_t most) {
-  const auto member = is.find(key);
-  return member ? member->integer(1, most) : 0;
-}
-
-double number_of(const JsonView& is, const char* key) {
-  const auto member = is.find(key);
-  return member ? member->number(positive) : 0;
-}
-
-bool flag_of(const JsonView& is, const char* key) {
-  const auto member = is.find(key);
-  return member && member->boolean();
-}
-
-// One of two keys must say something.
-void need_one_of(const JsonView& is, const char* one, const char* other) {
-  if (is.find(one).has_value() == is.find(other).has_value()) {
-    is.fail(std::string("says not exactly one of ") + one + " and " + other);
-  }
-}
+constexpr std::int64_t most_sequence = 1 << 24;
 
 ModelFact parse_model(const JsonView& is) {
   is.allow_only({"zoo", "optimizer", "sequence", "unsupported"});
@@ -45,33 +18,10 @@ ModelFact parse_model(const JsonView& is) {
           count_of(is, "sequence", most_sequence)};
 }
 
-NumbersFact parse_numbers(const JsonView& is) {
-  NumbersFact numbers;
-  for (const std::string& key : is.keys()) numbers[key] = is.at(key).number({0, 1e12});
-  return numbers;
-}
-
-NumbersFact parse_options(const JsonView& is) {
-  is.allow_only(calibrate::stack_keys());
-  return parse_numbers(is);
-}
-
 DeviceFact parse_device(const JsonView& is) {
   is.allow_only({"device", "unsupported"});
   need_one_of(is, "device", "unsupported");
   return {text_of(is, "device"), text_of(is, "unsupported")};
-}
-
-MachineFact parse_machine(const JsonView& is) {
-  is.allow_only(
-      {"machine", "intra_node", "network", "gpus_per_node", "gpus_per_node_at_most", "inter_node_gbits_per_s"});
-  need_one_of(is, "machine", "intra_node");
-  MachineFact fact{text_of(is, "machine"), text_of(is, "intra_node"), text_of(is, "network")};
-  fact.gpus_per_node = count_of(is, "gpus_per_node", most_gpus_per_node);
-  fact.gpus_per_node_at_most = count_of(is, "gpus_per_node_at_most", most_gpus_per_node);
-  fact.inter_node_gbits_per_s = number_of(is, "inter_node_gbits_per_s");
-  if (fact.machine.empty() && fact.gpus_per_node == 0) is.fail("says no gpus_per_node");
-  return fact;
 }
 
 StackFact parse_stack(const JsonView& is) {
@@ -113,13 +63,6 @@ BatchFact parse_batch(const JsonView& is) {
   is.allow_only({"assumed_batch_per_gpu", "memory_factor", "least_micro_batch_seconds", "most_micro_batch_seconds"});
   return {is.at("assumed_batch_per_gpu").number({1, 1e6}), is.at("memory_factor").number({1, 100}),
           is.at("least_micro_batch_seconds").number(positive), is.at("most_micro_batch_seconds").number(positive)};
-}
-
-RuleTable<std::string>::Parser text_under(const char* key) {
-  return [key](const JsonView& is) {
-    is.allow_only({key});
-    return is.at(key).string();
-  };
 }
 
 bool parse_sharded(const JsonView& is) {

@@ -30,6 +30,7 @@ struct MachineFact {
   std::int64_t gpus_per_node = 0;  // 0 = the machine's own
   std::int64_t gpus_per_node_at_most =
       0;                              // a curve up to this count is of one node where no network is stated; 0 = none
+  std::int64_t nics_per_node = 0;     // 0 = the machine's own
   double inter_node_gbits_per_s = 0;  // 0 = the machine's own
 };
 

@@ -1,0 +1,142 @@
+#include "sim/studies/validate_runs.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "base/workers.h"
+#include "sim/breakdown.h"
+#include "sim/studies/critical_kinds.h"
+#include "sim/studies/run.h"
+#include "sim/studies/run_baselines.h"
+#include "sim/studies/run_score.h"
+#include "sim/studies/shares.h"
+
+namespace foretrain::sim::studies {
+namespace {
+
+std::string plan_words(const Scenario& scenario) {
+  const Plan& plan = scenario.plan;
+  std::string words = fmt::format("t{} p{} d{}", plan.tensor, plan.pipeline,
+                                  scenario.cluster.gpus / (plan.tensor * plan.pipeline * plan.context));
+  if (plan.interleave > 1) words += fmt::format(" v{}", plan.interleave);
+  if (plan.pipeline > 1 && plan.schedule != "1f1b" && plan.schedule != "interleaved") words += " " + plan.schedule;
+  return words + fmt::format(" b{}", scenario.training.micro_batch);
+}
+
+// The part of the step beside computing that is longest.
+void fill_largest_part(ValidatedRun& validated, const std::map<std::string, double>& parts, double step_seconds) {
+  static const std::set<std::string> computing = {"forward", "backward", "recompute"};
+  for (const auto& [part, seconds] : parts) {
+    if (computing.count(part) > 0 || seconds / step_seconds <= validated.largest_part_share) continue;
+    validated.largest_part = part;
+    validated.largest_part_share = seconds / step_seconds;
+  }
+}
+
+// What is known of a run without predicting it.
+ValidatedRun unpredicted(const LlmRun& run) {
+  ValidatedRun validated;
+  validated.label = run.label;
+  validated.gpus = run.scenario.cluster.gpus;
+  validated.plan = plan_words(run.scenario);
+  validated.measured = run.measured_step_seconds;
+  validated.ideal_step_seconds = run.ideal_step_seconds;
+  validated.bubble = run.bubble;
+  validated.set = run.set;
+  validated.configuration = run.configuration;
+  return validated;
+}
+
+// What a worker says of a run. Numbers in JSON read back exactly.
+std::string answer_text(const LlmRun& run, const calibrate::Catalogue& catalogue) {
+  Json answer = Json::object();
+  try {
+    const ValidatedRun one = predict_run(run, catalogue);
+    answer["run"] = {one.predicted, one.low, one.high, one.largest_part, one.largest_part_share};
+  } catch (const Error& error) {
+    answer["reason"] = error.what();
+  }
+  return answer.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+void take_answer(const WorkerAnswer& answer, const LlmRun& run, RunValidation& validation) {
+  std::string reason = answer.failure;
+  if (!reason.empty()) {
+    ++validation.lost;
+  } else {
+    const Json said = Json::parse(answer.text);
+    if (said.contains("run")) {
+      const Json& numbers = said["run"];
+      ValidatedRun validated = unpredicted(run);
+      validated.predicted = numbers.at(0).get<double>();
+      validated.low = numbers.at(1).get<double>();
+      validated.high = numbers.at(2).get<double>();
+      validated.largest_part = numbers.at(3).get<std::string>();
+      validated.largest_part_share = numbers.at(4).get<double>();
+      validation.runs.push_back(validated);
+      return;
+    }
+    reason = said["reason"].get<std::string>();
+  }
+  validation.declined.push_back({run.label, reason});
+}
+
+void refuse_double_ids(const RunCorpus& corpus) {
+  std::set<std::string> seen;
+  const auto check = [&](const std::string& id) {
+    if (!seen.insert(id).second) throw Error("two runs are called " + quoted(id), "", "give every run its own id");
+  };
+  for (const LlmRun& run : corpus.runs) check(run.label.id);
+  for (const DeclinedRun& run : corpus.declined) check(run.label.id);
+}
+
+}  // namespace
+
+ValidatedRun predict_run(const LlmRun& run, const calibrate::Catalogue& catalogue) {
+  ParameterTable parameters;
+  const Run ready(run.scenario, catalogue, {}, {}, parameters);
+  const Timeline timeline = ready.replay();
+  Effects effects = effects_of(critical_path(ready.job(), timeline), timeline.step_seconds, parameters);
+  effects["effects outside the model"] = {1, ready.stack().at("unmodelled_spread").value};
+  effects["what the source does not state"] = {1, run.assumed_spread};
+  const Quantity step = log_normal_quantity(timeline.step_seconds, log_spread(effects), "s", "simulated");
+
+  ValidatedRun validated = unpredicted(run);
+  validated.predicted = step.value;
+  validated.low = step.low;
+  validated.high = step.high;
+  fill_largest_part(validated, breakdown(ready.job(), timeline, last_instance(ready.job(), timeline)),
+                    timeline.step_seconds);
+  return validated;
+}
+
+RunValidation validate(const RunCorpus& corpus, const calibrate::Catalogue& catalogue, const ValidateOptions& options) {
+  refuse_double_ids(corpus);
+  WorkerOptions workers;
+  workers.workers = options.workers;
+  workers.progress = options.progress;
+  const auto work = [&](std::size_t task) { return answer_text(corpus.runs[task], catalogue); };
+  const std::vector<WorkerAnswer> answers = run_in_workers(corpus.runs.size(), work, workers);
+
+  RunValidation validation;
+  validation.declined = corpus.declined;
+  for (std::size_t i = 0; i < answers.size(); ++i) take_answer(answers[i], corpus.runs[i], validation);
+  std::sort(validation.runs.begin(), validation.runs.end(),
+            [](const ValidatedRun& a, const ValidatedRun& b) { return a.label.id < b.label.id; });
+  std::sort(validation.declined.begin(), validation.declined.end(),
+            [](const DeclinedRun& a, const DeclinedRun& b) { return a.label.id < b.label.id; });
+  fill_baselines(validation.runs);
+  fill_scores(validation);
+  return validation;
+}
+
+}  // namespace foretrain::sim::studies
