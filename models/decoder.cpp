@@ -10,7 +10,7 @@ namespace {
 struct DecoderSizes : TransformerCore {
   std::int64_t vocabulary, positions, key_value_heads, own_head_dimension;
   bool gated_feed_forward, tied_embeddings, biases, query_key_value_biases, rms_norm, learned_positions,
-      rotary_positions;
+      rotary_positions, relu, embedding_norm, query_key_norms;
 
   explicit DecoderSizes(const Sizes& sizes)
       : TransformerCore(sizes),
@@ -24,10 +24,17 @@ struct DecoderSizes : TransformerCore {
         query_key_value_biases(sizes.flag("query_key_value_biases")),
         rms_norm(sizes.flag("rms_norm")),
         learned_positions(sizes.flag("learned_positions")),
-        rotary_positions(sizes.flag("rotary_positions")) {
+        rotary_positions(sizes.flag("rotary_positions")),
+        relu(sizes.later_flag("relu")),
+        embedding_norm(sizes.later_flag("embedding_norm")),
+        query_key_norms(sizes.later_flag("query_key_norms")) {
     sizes.allow_only({"layers", "hidden", "heads", "feed_forward", "dropout", "sequence", "vocabulary", "positions",
                       "key_value_heads", "head_dimension", "gated_feed_forward", "tied_embeddings", "biases",
-                      "query_key_value_biases", "rms_norm", "learned_positions", "rotary_positions"});
+                      "query_key_value_biases", "rms_norm", "learned_positions", "rotary_positions", "relu",
+                      "embedding_norm", "query_key_norms"});
+    if (relu && gated_feed_forward) {
+      sizes.fail({"relu", "gated_feed_forward"}, "a gated feed-forward network has SiLU, not ReLU", "set one of them to 0");
+    }
     if (key_value_heads == 0) key_value_heads = heads;
     if (heads % key_value_heads != 0) {
       sizes.fail({"key_value_heads", "heads"},
@@ -46,6 +53,7 @@ void write_decoder(Model& model, const DecoderSizes& sizes, const BlockShape& bl
   if (sizes.learned_positions) {
     x = add_positions(writer, "wpe", x, block.tokens, sizes.positions, sizes.hidden);
   }
+  if (sizes.embedding_norm) x = writer.layer_norm("ln_emb", x, sizes.hidden, !sizes.rms_norm);
   if (sizes.dropout) x = writer.dropout("drop", x);
   for (std::int64_t i = 0; i < sizes.layers; ++i) x = write_block(writer, fmt::format("h.{}", i), x, block, names);
 
@@ -72,7 +80,9 @@ void build_decoder(Model& model, const Sizes& sizes) {
   block.causal = true;
   block.rms_norm = checked.rms_norm;
   block.gated = checked.gated_feed_forward;
+  block.relu = checked.relu;
   block.rotary = checked.rotary_positions;
+  block.query_key_norms = checked.query_key_norms;
   block.biases = checked.biases;
   block.query_key_value_biases = checked.query_key_value_biases;
   write_decoder(model, checked, block);

@@ -22,6 +22,8 @@ class Sizes {
   [[nodiscard]] std::int64_t integer(const std::string& key, std::int64_t low, std::int64_t high) const;
   // 0 (no) or 1 (yes).
   [[nodiscard]] bool flag(const std::string& key) const;
+  // The same of a size that files from before it existed lack: no.
+  [[nodiscard]] bool later_flag(const std::string& key) const;
   // A list of whole numbers in [low, high], at least one; lists come from the file only.
   [[nodiscard]] std::vector<std::int64_t> list(const std::string& key, std::int64_t low, std::int64_t high) const;
   // Throws for a key of the file that is not in `known` (a builder's own).

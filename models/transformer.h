@@ -1,4 +1,5 @@
-// Transformers: encoders (BERT, ALBERT, ELECTRA), decoders (GPT-2, Llama and their like) and vision transformers (ViT).
+// Transformers: encoders (BERT, ALBERT, ELECTRA), decoders (GPT, Llama and their like), both (translation, T5) and
+// vision transformers (ViT).
 //
 // BERT after Devlin et al. 2018 (arXiv:1810.04805), ALBERT after Lan et al. 2019 (arXiv:1909.11942), ELECTRA
 // after Clark et al. 2020 (arXiv:2003.10555), GPT-2 after Radford et al. 2019, ViT after
@@ -26,13 +27,20 @@ void build_electra(Model& model, const Sizes& sizes);
 
 // Further sizes: key_value_heads (fewer than heads: grouped queries; 0 = heads), head_dimension (0 = hidden / heads),
 // vocabulary, gated_feed_forward, tied_embeddings, biases, query_key_value_biases, rms_norm,
-// learned_positions, rotary_positions (each 0/1).
+// learned_positions, rotary_positions, and where not 0 relu (in place of GELU), embedding_norm (BLOOM's, on the
+// embeddings), query_key_norms (Qwen 3's, on every head) (each 0/1).
 void build_decoder(Model& model, const Sizes& sizes);
 
 // Encoder and decoder for translation (Vaswani et al. 2017, arXiv:1706.03762): one table for source, target and
 // output, sinusoidal positions. `layers` are the encoder's; a sample is a pair of sentences of `sequence` tokens
 // each. Further sizes: decoder_layers, vocabulary, label_smoothing (0/1).
 void build_encoder_decoder(Model& model, const Sizes& sizes);
+
+// T5 (Raffel et al. 2019, arXiv:1910.10683), as Hugging Face transformers has it: encoder and decoder with RMS norms,
+// no biases, scores biased by distance. Further sizes: decoder_layers, head_dimension (d_kv), decoder_sequence (tokens
+// of the target, 0 = as many as of the source), vocabulary, position_buckets, gated_feed_forward (0/1: v1.1's gated
+// GELU; else ReLU), tied_embeddings (0/1: of the output layer; source and target always share theirs).
+void build_t5(Model& model, const Sizes& sizes);
 
 // Transformer-XL (Dai et al. 2019, arXiv:1901.02860): relative positions, a memory of earlier tokens, an adaptive
 // softmax tied to the embeddings. Further sizes: memory (tokens), attention_dropout (0/1), vocabulary, cutoffs (list:

@@ -85,7 +85,12 @@ class BlockWriter {
     }
     const std::int64_t rows = shape_.rows();
     Activation query = tensor(rows, query_width()), key = tensor(rows, key_width()), value = tensor(rows, key_width());
+    if (shape_.query_key_norms) {
+      query = norm_of_heads("query_norm", query);
+      key = norm_of_heads("key_norm", key);
+    }
     if (shape_.rotary) rotate(query, key);
+    if (shape_.position_bias) add_position_bias();
     Activation mixed = core(names_.attention, query, key, value, shape_.tokens, shape_.causal);
     return drop("attention_dropout", linear(names_.projection, mixed, query_width(), shape_.hidden, shape_.biases,
                                             TensorSplit::rows));
@@ -124,9 +129,33 @@ class BlockWriter {
   // inverse rotation.
   void rotate(const Activation& query, const Activation& key) {
     const double n = query.elements + key.elements;
-    Operator& op = writer_.pass(prefix_ + std::string(rotation), OperatorKind::elementwise, 5.5 * n, 4.5 * n, 10 * n, n);
+    Operator& op =
+        writer_.pass(prefix_ + std::string(rotation), OperatorKind::elementwise, 5.5 * n, 4.5 * n, 10 * n, n);
     op.kernels_forward = op.kernels_backward = rotation_kernels;
     op.tensor_split = TensorSplit::heads;
+  }
+
+  // One set of weights for all heads.
+  Activation norm_of_heads(const std::string& name, Activation& x) {
+    const Activation output = writer_.layer_norm(prefix_ + name, x, shape_.head_dimension, !shape_.rms_norm);
+    writer_.deal_out(TensorSplit::heads);
+    return output;
+  }
+
+  // One bias for all samples; its gradient is the scores' summed over them, added to those of the other layers.
+  void add_position_bias() {
+    const double tokens = static_cast<double>(shape_.tokens);
+    const double bias = static_cast<double>(shape_.heads) * tokens * tokens;
+    const double scores = static_cast<double>(shape_.batch) * bias;
+    if (shape_.position_buckets > 0) {
+      Operator& lookup = writer_.pass(prefix_ + "relative_attention_bias", OperatorKind::embedding, bias, bias,
+                                      2 * bias, bias);
+      lookup.parameters.push_back({lookup.name + ".weight", {shape_.position_buckets, shape_.heads}});
+      lookup.needs_input_gradient = false;
+      lookup.tensor_split = TensorSplit::heads;
+    }
+    writer_.pass(prefix_ + "position_bias", OperatorKind::elementwise, scores + bias, scores, scores + 2 * bias, scores)
+        .tensor_split = TensorSplit::heads;
   }
 
   Activation feed_forward_branch(Activation& x) {

@@ -34,6 +34,10 @@ struct BlockShape {
   bool gated = false;     // SwiGLU: two products in, silu(gate)·up, one out
   bool relu = false;      // in place of GELU
   bool rotary = false;    // rotary positions on queries and keys
+  bool query_key_norms = false;  // a norm over every head of queries and keys
+  // A learned bias of every score by distance, as T5 has it: a table of so many buckets, which the first layer holds.
+  bool position_bias = false;
+  std::int64_t position_buckets = 0;  // of the table that this layer holds; 0 = another one does
   bool biases = true;
   bool query_key_value_biases = true;
   bool dropout = false;             // on probabilities and on every branch

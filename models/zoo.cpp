@@ -44,6 +44,7 @@ const std::vector<Builder>& builders() {
                                            {"encoder", "transformer", true, build_encoder},
                                            {"electra", "transformer", true, build_electra},
                                            {"encoder-decoder", "transformer", true, build_encoder_decoder},
+                                           {"t5", "transformer", true, build_t5},
                                            {"transformer-xl", "transformer", true, build_transformer_xl},
                                            {"decoder", "transformer", true, build_decoder},
                                            {"vision-transformer", "transformer", false, build_vision_transformer},
