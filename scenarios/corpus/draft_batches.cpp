@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 
 #include "scenarios/corpus/family_draft.h"
-#include "sim/memory.h"
 #include "sim/stack_choice.h"
+#include "sim/strategies/plan_memory.h"
 #include "sim/workload.h"
 
 namespace foretrain::scenarios {
@@ -38,9 +38,15 @@ double FamilyDraft::anchor_samples_per_second() const {
 GpuMemory FamilyDraft::gpu_memory() const {
   sim::Scenario smallest = scenario_;
   smallest.cluster.gpus = row_.gpus.front();
-  const auto taken = [this, smallest, chosen = sim::chosen_stack(scenario_.stack, catalogue_)](std::int64_t micro_batch) {
+  smallest.training.global_batch = 0;  // as many micro-batches as there are GPUs
+  sim::Cluster cluster;
+  cluster.gpus = static_cast<int>(std::max<std::int64_t>(2, row_.gpus.front()));  // as one of several
+  cluster.machine.gpus = static_cast<int>(node_.gpus);
+  cluster.device = node_.device;
+  const auto taken = [this, smallest, cluster,
+                      chosen = sim::chosen_stack(scenario_.stack, catalogue_)](std::int64_t micro_batch) {
     const models::Model model = sim::build_workload(smallest, micro_batch, catalogue_.data());
-    return sim::data_parallel_memory(model, smallest, chosen, 2).total();
+    return sim::strategies::plan_memory(model, smallest, chosen, cluster).of_fullest().total();
   };
   const Bytes capacity = node_.device->memory, at_most = capacity * tables_.batches.first(texts_)->memory_factor;
   GpuMemory memory;

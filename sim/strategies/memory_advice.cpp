@@ -205,7 +205,7 @@ std::pair<const char*, Bytes> largest_category(const MemoryParts& parts) {
   const std::vector<std::pair<const char*, Bytes>> categories = {
       {"parameters", parts.parameters},   {"gradients", parts.gradients}, {"optimizer state", parts.optimizer},
       {"activations", parts.activations}, {"logits", parts.logits},       {"buckets", parts.buckets},
-      {"workspace", parts.workspace},     {"framework", parts.framework}};
+      {"workspace", parts.workspace},     {"the framework itself", parts.framework}};
   return *std::max_element(categories.begin(), categories.end(),
                            [](const auto& a, const auto& b) { return a.second < b.second; });
 }
@@ -230,7 +230,7 @@ std::string memory_advice(const PlanMemory& memory, const Scenario& scenario, co
     words.push_back(change.words);
     for (const std::string& setting : change.settings) settings.push_back("--set " + setting);
   }
-  return fmt::format("{}; it fits with {}: {}", largest, joined(words, " and "), joined(settings, " "));
+  return fmt::format("{}; it fits with {}: {}", largest, joined(words, ", "), joined(settings, " "));
 }
 
 }  // namespace foretrain::sim::strategies

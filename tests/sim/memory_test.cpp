@@ -43,25 +43,55 @@ TEST_CASE("optimizer state by name") {
   CHECK_THROWS_AS(optimizer_state_bytes("adagrad"), Error);
 }
 
-TEST_CASE("advice names the largest micro-batch that fits, or the category that does not") {
-  Scenario scenario = studies::scenario("resnet50", "p3.16xlarge", 1, 4096, models::Precision::fp32);
-  const calibrate::Stack stack = catalogue().stack("pytorch-ddp");
+// A decoder of 8 layers on 8 GPUs of a node, 8 micro-batches of 2 on each data-parallel rank.
+Scenario decoder(const char* stack) {
+  Scenario scenario = studies::scenario("gpt2", "Standard_ND96amsr_A100_v4", 8, 2, models::Precision::bf16);
+  scenario.model.overrides = {{"layers", 8}, {"hidden", 512}, {"heads", 8}, {"feed_forward", 2048},
+                              {"vocabulary", 1024}, {"sequence", 256}, {"positions", 256}};
+  scenario.stack.name = stack;
+  return scenario;
+}
+
+void check_every_stage(Scenario scenario) {
+  const Plan& plan = scenario.plan;
+  scenario.training.global_batch = 2 * 8 * (8 / (plan.tensor * plan.pipeline));
   ParameterTable parameters;
   const studies::Run run(scenario, catalogue(), {}, {}, parameters);
-  const Bytes capacity = run.cluster().device->memory;
-  REQUIRE(run.memory().total() > capacity);
-  const std::string advice = memory_advice(run.memory(), capacity, scenario, stack, false, catalogue().data());
-  const auto fitting = std::stoll(advice.substr(std::string("micro-batch ").size()));
-  const auto total_at = [&](std::int64_t micro_batch) {
-    Scenario smaller = scenario;
-    smaller.training.micro_batch = micro_batch;
-    ParameterTable others;
-    return studies::Run(smaller, catalogue(), {}, {}, others).memory().total();
-  };
-  CHECK(total_at(fitting) <= capacity);
-  CHECK(total_at(fitting + 1) > capacity);
-  CHECK(memory_advice(run.memory(), mebibytes(100), scenario, stack, false, catalogue().data())
-            .find("not even micro-batch 1") == 0);
+  const Timeline timeline = run.replay();
+  const std::vector<MemoryParts>& stages = run.composed().memory.stages;
+  REQUIRE(timeline.peak_bytes.size() == stages.size());
+  for (std::size_t s = 0; s < stages.size(); ++s) {
+    CAPTURE(s);
+    CHECK(timeline.peak_bytes[s] == Approx(stages[s].total().value).epsilon(1e-9));
+  }
+}
+
+TEST_CASE("the timeline's peak is the closed form for recompute, tensor and sequence parallelism") {
+  Scenario scenario = decoder("megatron");
+  scenario.plan.recompute = GENERATE("none", "selective", "full");
+  scenario.plan.tensor = GENERATE(1, 4);
+  scenario.plan.sequence_parallel = scenario.plan.tensor > 1;
+  CAPTURE(scenario.plan.recompute, scenario.plan.tensor);
+  check_every_stage(scenario);
+}
+
+TEST_CASE("the timeline's peak is the closed form for state in shards") {
+  Scenario scenario = decoder("deepspeed");
+  scenario.plan.sharding = GENERATE("zero1", "zero2", "zero3", "hsdp");
+  CAPTURE(scenario.plan.sharding);
+  if (scenario.plan.sharding == "hsdp") scenario.plan.shard_group = 4;
+  check_every_stage(scenario);
+}
+
+TEST_CASE("the timeline's peak is the closed form on every stage of a pipeline") {
+  Scenario scenario = decoder("megatron");
+  scenario.plan.pipeline = 4;
+  scenario.plan.schedule = GENERATE("none", "gpipe", "1f1b", "interleaved", "zb-h1", "zb-h2", "zb-v");
+  scenario.plan.recompute = GENERATE("none", "full");
+  const bool two_chunks = scenario.plan.schedule == "interleaved" || scenario.plan.schedule == "zb-v";
+  scenario.plan.interleave = two_chunks ? 2 : 1;
+  CAPTURE(scenario.plan.schedule, scenario.plan.recompute);
+  check_every_stage(scenario);
 }
 
 }  // namespace
