@@ -24,6 +24,10 @@ Json memory_json(const sim::MemoryAnswer& memory) {
   json["capacity"] = quantity_json(memory.capacity);
   json["fits"] = memory.fits;
   json["advice"] = memory.advice;
+  if (memory.stages.size() > 1) {
+    json["fullest_stage"] = memory.fullest;
+    for (const Quantity& stage : memory.stages) json["stages"].push_back(quantity_json(stage));
+  }
   return json;
 }
 

@@ -56,7 +56,9 @@ std::string breakdown_section(const std::string& title, const sim::Prediction& p
 std::string memory_section(const sim::Prediction& prediction, const Style& style) {
   if (prediction.memory.parts.empty()) return "";
   const sim::MemoryAnswer& memory = prediction.memory;
-  std::string text = heading("Memory of one GPU, of " + value_text(memory.capacity), style) +
+  const std::string whose =
+      memory.stages.size() > 1 ? fmt::format(" of stage {}, the fullest of {}", memory.fullest, memory.stages.size()) : "";
+  std::string text = heading("Memory of one GPU" + whose + ", of " + value_text(memory.capacity), style) +
                      bars(memory.parts, memory.total, memory.capacity.value, style);
   const double share = memory.capacity.value > 0 ? memory.total.value / memory.capacity.value : 0.0;
   text += fmt::format("  {:>5}", format_percent(share));

@@ -39,13 +39,33 @@ std::string cluster_words(const sim::Scenario& scenario, const sim::Prediction& 
                      cluster.gpus == 1 ? "" : "s");
 }
 
+std::string plan_words(const sim::Scenario& scenario, const sim::Prediction& prediction) {
+  const sim::Plan& plan = scenario.plan;
+  std::vector<std::string> how;
+  std::string text;
+  if (plan.tensor > 1 || plan.pipeline > 1) {
+    text = fmt::format("tensor {} × pipeline {} × data {}", plan.tensor, plan.pipeline, prediction.data_parallel);
+    if (plan.pipeline > 1) how.push_back(printable(plan.schedule));
+    if (plan.interleave > 1) how.push_back(fmt::format("{} chunks per stage", plan.interleave));
+    if (plan.sequence_parallel) how.emplace_back("sequence parallel");
+  }
+  if (prediction.sharding != "none" && prediction.data_parallel > 1) how.push_back(printable(prediction.sharding));
+  if (plan.recompute != "none") how.push_back(printable(plan.recompute) + " recompute");
+  if (how.empty()) return text;
+  if (text.empty()) return joined(how);
+  return text + " (" + joined(how) + ")";
+}
+
 std::string training_words(const sim::Scenario& scenario, const sim::Prediction& prediction) {
   const sim::Training& training = scenario.training;
-  std::string text = fmt::format("{}, {}, {}; {} per GPU", printable(scenario.stack.name),
+  const bool whole_copies = scenario.plan.tensor == 1 && scenario.plan.pipeline == 1;
+  std::string text = fmt::format("{}, {}, {}; {} per {}", printable(scenario.stack.name),
                                  models::to_string(training.precision), printable(training.optimizer),
-                                 training.micro_batch);
+                                 training.micro_batch, whole_copies ? "GPU" : "micro-batch");
   if (training.sequence > 0) text += fmt::format(", sequence {}", training.sequence);
-  if (prediction.accumulation > 1) text += fmt::format(", {} × accumulated", prediction.accumulation);
+  const std::string plan = plan_words(scenario, prediction);
+  if (!plan.empty()) text += ", " + plan;
+  if (prediction.accumulation > 1) text += fmt::format(whole_copies ? ", {} × accumulated" : ", {} micro-batches", prediction.accumulation);
   text += fmt::format(", {} per step", prediction.global_batch);
   if (scenario.cluster.gpus > 1) {
     text += training.scaling == sim::Scaling::weak ? ", weak scaling" : ", strong scaling";

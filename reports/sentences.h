@@ -14,6 +14,8 @@ namespace foretrain::reports {
 [[nodiscard]] std::string bound_and_fit(const sim::Prediction& prediction);
 // "2 × DGX A100 (16 GPUs)".
 [[nodiscard]] std::string cluster_words(const sim::Scenario& scenario, const sim::Prediction& prediction);
+// What is split and how, and what is computed again; empty for whole copies of the model.
+[[nodiscard]] std::string plan_words(const sim::Scenario& scenario, const sim::Prediction& prediction);
 // "pytorch-ddp, fp16, adam; 64 per GPU, 1024 per step, weak scaling".
 [[nodiscard]] std::string training_words(const sim::Scenario& scenario, const sim::Prediction& prediction);
 // "25.6 M parameters, 24.5 GFLOP per image; reaches 41.2 TFLOP/s per GPU, 13 % of its peak"; empty when

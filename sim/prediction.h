@@ -4,6 +4,7 @@
 // provenance.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -20,8 +21,12 @@ namespace foretrain::sim {
 using NamedQuantity = std::pair<std::string, Quantity>;
 
 struct MemoryAnswer {
-  std::vector<NamedQuantity> parts;  // parameters, gradients, optimizer, activations, buckets, workspace, framework
+  // Of a GPU of the fullest pipeline stage: parameters, gradients, optimizer, activations, logits, buckets, workspace,
+  // framework.
+  std::vector<NamedQuantity> parts;
   Quantity total, capacity;
+  std::vector<Quantity> stages;  // totals of all pipeline stages
+  std::size_t fullest = 0;       // index into them
   bool fits = true;
   std::string advice;  // when it does not fit: the largest category and the smallest change that fits
 };
@@ -67,6 +72,7 @@ struct Prediction {
   Quantity cost_per_hour, cost, energy;  // cost and energy: per epoch, or per million samples without a dataset size
   Quantity epoch_time, run_time;         // unknown without dataset_samples / epochs
   std::int64_t data_parallel = 1, accumulation = 1, global_batch = 0, nodes = 1;
+  std::string sharding = "none";         // the plan's word, or else the stack's own way
   std::string binding;                   // what holds the step: "kernel launches", "gradient all-reduce", "input pipeline", …
   Bottleneck bottleneck = Bottleneck::computation;
   GradientExchange gradients;

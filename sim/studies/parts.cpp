@@ -214,7 +214,6 @@ GradientExchange gradient_exchange(const Replayed& replayed) {
 }
 
 MemoryAnswer memory_answer(const Run& run, const DataStore& data) {
-  const MemoryParts parts = run.memory();
   const calibrate::StackValue& framework = run.stack().at("framework_memory_bytes");
   // How much the allocator cannot use varies by about as much as it is.
   const double allocator = run.stack().at("fragmentation_fraction").value;
@@ -223,25 +222,36 @@ MemoryAnswer memory_answer(const Run& run, const DataStore& data) {
         amount.value, amount.value * std::max(0.0, 1 - relative), amount.value * (1 + relative), "bytes", provenance,
         true};
   };
+  const auto parts_of_stage = [&](const MemoryParts& parts) {
+    return std::vector<NamedQuantity>{
+        {"parameters", bytes(parts.parameters, 0, "counted")},
+        {"gradients", bytes(parts.gradients, 0, "counted")},
+        {"optimizer", bytes(parts.optimizer, 0, "counted")},
+        {"activations", bytes(parts.activations, allocator, "counted")},
+        {"logits", bytes(parts.logits, allocator, "counted")},
+        {"buckets", bytes(parts.buckets, 0, "counted")},
+        {"workspace", bytes(parts.workspace, allocator, "counted, and what the allocator loses")},
+        {"framework", bytes(parts.framework, half_width_90() * framework.relative_spread,
+                            to_string(framework.provenance))}};
+  };
+  const auto total_of = [](const std::vector<NamedQuantity>& parts) {
+    Quantity total{0, 0, 0, "bytes", "sum of the parts", true};
+    for (const auto& [name, part] : parts) {
+      total.value += part.value;
+      total.low += part.low;
+      total.high += part.high;
+    }
+    return total;
+  };
   MemoryAnswer answer;
-  answer.parts = {{"parameters", bytes(parts.parameters, 0, "counted")},
-                  {"gradients", bytes(parts.gradients, 0, "counted")},
-                  {"optimizer", bytes(parts.optimizer, 0, "counted")},
-                  {"activations", bytes(parts.activations, allocator, "counted")},
-                  {"logits", bytes(parts.logits, allocator, "counted")},
-                  {"buckets", bytes(parts.buckets, 0, "counted")},
-                  {"workspace", bytes(parts.workspace, allocator, "counted, and what the allocator loses")},
-                  {"framework", bytes(parts.framework, half_width_90() * framework.relative_spread,
-                                      to_string(framework.provenance))}};
-  answer.total = {0, 0, 0, "bytes", "sum of the parts", true};
-  for (const auto& [name, part] : answer.parts) {
-    answer.total.value += part.value;
-    answer.total.low += part.low;
-    answer.total.high += part.high;
-  }
+  const strategies::PlanMemory& memory = run.composed().memory;
+  for (const MemoryParts& stage : memory.stages) answer.stages.push_back(total_of(parts_of_stage(stage)));
+  answer.fullest = memory.fullest;
+  answer.parts = parts_of_stage(memory.of_fullest());
+  answer.total = answer.stages[memory.fullest];
   const Bytes capacity = run.cluster().device->memory;
   answer.capacity = bytes(capacity, 0, run.cluster().device->datasheet_source);
-  answer.fits = parts.total() <= capacity;
+  answer.fits = run.memory().total() <= capacity;
   if (!answer.fits) {
     answer.advice =
         strategies::memory_advice(run.composed().memory, run.scenario(), run.stack(), run.cluster(), data);

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/statistics.h"
+#include "sim/stack_choice.h"
 #include "sim/studies/consequences.h"
 #include "sim/studies/parts.h"
 #include "sim/studies/replayed.h"
@@ -113,6 +114,7 @@ Prediction predict(const Scenario& scenario, const calibrate::Catalogue& catalog
   prediction.accumulation = run.batches().accumulation;
   prediction.global_batch = run.batches().global;
   prediction.nodes = run.cluster().nodes;
+  prediction.sharding = chosen_sharding(run.scenario().plan, run.stack());
   prediction.events = replayed->main.timeline.events;
   fill_times(prediction, *replayed, catalogue, options);
   fill_parameters(prediction, *replayed);

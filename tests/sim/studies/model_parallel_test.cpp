@@ -1,0 +1,127 @@
+// Plans of tensor, pipeline and sharded parallelism, predicted as a whole.
+#include <algorithm>
+#include <cmath>
+#include <random>
+
+#include "base/error.h"
+#include "sim/studies/predict.h"
+#include "sim/studies/run.h"
+#include "tests/catch.h"
+#include "tests/sim/studies/scenarios.h"
+
+namespace foretrain::sim::studies {
+namespace {
+
+Scenario gpt(std::int64_t gpus, std::int64_t tensor, std::int64_t pipeline) {
+  Scenario result = scenario("gpt2-medium", "Standard_ND96amsr_A100_v4", gpus, 2, models::Precision::fp16);
+  result.stack.name = "megatron";
+  result.plan.tensor = tensor;
+  result.plan.pipeline = pipeline;
+  result.plan.sharding = "none";
+  result.training.global_batch = 2 * 8 * gpus / (tensor * pipeline);
+  return result;
+}
+
+double step_seconds(const Scenario& asked, bool fold = true) {
+  ParameterTable parameters;
+  const Run run(asked, catalogue(), {}, {fold, false}, parameters);
+  return run.replay().step_seconds;
+}
+
+TEST_CASE("the parts of a step of any plan add up to it") {
+  for (const auto& [gpus, tensor, pipeline] :
+       {std::tuple{8, 2, 1}, std::tuple{8, 1, 4}, std::tuple{16, 2, 4}, std::tuple{32, 8, 2}}) {
+    const Prediction prediction = predict(gpt(gpus, tensor, pipeline), catalogue());
+    double sum = 0;
+    for (const auto& [name, part] : prediction.breakdown) sum += part.value;
+    CHECK(sum == Approx(prediction.step_time.value).epsilon(1e-9));
+    CHECK(prediction.step_time.low < prediction.step_time.value);
+    CHECK(prediction.speedup.value < gpus);
+  }
+}
+
+TEST_CASE("tensor parallelism inside a node is faster than across nodes, where it collapses") {
+  Scenario inside = gpt(16, 8, 1), across = gpt(16, 16, 1);
+  across.training.global_batch = inside.training.global_batch;
+  inside.plan.sequence_parallel = across.plan.sequence_parallel = false;
+  CHECK(step_seconds(across) > 1.5 * step_seconds(inside));
+}
+
+TEST_CASE("layers pinned to workers are slower than one GPU and fit where it does not") {
+  Scenario one = scenario("gpt2-medium", "Standard_ND96amsr_A100_v4", 1, 8, models::Precision::fp16);
+  Scenario pinned = one;
+  pinned.cluster.gpus = 4;
+  pinned.plan.pipeline = 4;
+  pinned.plan.schedule = "none";
+  const Prediction alone = predict(one, catalogue()), spread = predict(pinned, catalogue());
+  CHECK(spread.step_time.value > alone.step_time.value * 0.9);  // the update is shared out, transfers come on top
+  CHECK(spread.speedup.value < 1.2);
+  CHECK(spread.memory.total.value < 0.6 * alone.memory.total.value);
+}
+
+TEST_CASE("more micro-batches shrink the bubble of a pipeline towards (p-1)/(m+p-1)") {
+  for (const std::int64_t micro_batches : {4, 8, 32}) {
+    Scenario asked = gpt(4, 1, 4);
+    asked.stack.options["scatter_gather_transfers"] = 0;
+    asked.training.global_batch = 2 * micro_batches;
+    const Prediction prediction = predict(asked, catalogue());
+    double bubble = 0;
+    for (const auto& [name, part] : prediction.breakdown) {
+      if (name == "pipeline_bubble") bubble = part.value;
+    }
+    const double closed = 3.0 / (static_cast<double>(micro_batches) + 3.0);
+    // Head and embedding make the end stages longer than the others, which waits for them and transfers on top.
+    CHECK(bubble / prediction.step_time.value == Approx(closed).margin(0.12));
+  }
+}
+
+TEST_CASE("composed plans replay alike folded and rank by rank") {
+  std::mt19937_64 random(7);
+  const auto pick = [&](const std::vector<std::int64_t>& from) { return from[random() % from.size()]; };
+  int tried = 0;
+  while (tried < 200) {
+    const std::int64_t tensor = pick({1, 2, 4, 8}), pipeline = pick({1, 2, 4}), data = pick({1, 2, 3, 4, 8});
+    const std::int64_t gpus = tensor * pipeline * data;
+    if (gpus > 64) continue;
+    Scenario asked = scenario("gpt2", pick({0, 1}) ? "Standard_ND96amsr_A100_v4" : "Standard_NC96ads_A100_v4", gpus,
+                              pick({1, 2}), models::Precision::fp16);
+    asked.cluster.inter_node_gbits_per_s = 100;
+    asked.cluster.network = "infiniband";
+    asked.model.overrides["layers"] = 4;
+    asked.stack.name = pick({0, 1}) ? "megatron" : "megatron-core";
+    asked.plan.tensor = tensor;
+    asked.plan.pipeline = pipeline;
+    asked.plan.sequence_parallel = tensor > 1 && pick({0, 1}) != 0;
+    asked.plan.recompute = pick({0, 1}) ? "none" : "full";
+    const char* const shardings[] = {"none", "zero1", "zero3"};
+    asked.plan.sharding = shardings[static_cast<std::size_t>(pick({0, 1, 2}))];
+    if (asked.plan.sharding == "zero3" && pipeline > 1) asked.plan.sharding = "zero1";
+    const char* const schedules[] = {"1f1b", "gpipe", "none", "zb-h1"};
+    asked.plan.schedule = schedules[static_cast<std::size_t>(pick({0, 1, 2, 3}))];
+    asked.training.global_batch = asked.training.micro_batch * data * pick({1, 2, 4});
+    CAPTURE(tensor, pipeline, data, asked.plan.sharding, asked.plan.schedule, asked.stack.name);
+    CHECK(step_seconds(asked, true) == Approx(step_seconds(asked, false)).epsilon(1e-9));
+    ++tried;
+  }
+}
+
+TEST_CASE("what this version does not split is refused where it is said") {
+  Scenario asked = gpt(8, 1, 1);
+  asked.plan.context = 2;
+  CHECK_THROWS_AS(predict(asked, catalogue()), Error);
+  asked = gpt(8, 3, 1);
+  CHECK_THROWS_AS(predict(asked, catalogue()), Error);
+}
+
+TEST_CASE("draws of a composed plan centre on its step") {
+  PredictOptions options;
+  options.replays = 50;
+  const Scenario asked = gpt(16, 2, 4);
+  const Prediction first_order = predict(asked, catalogue()), drawn = predict(asked, catalogue(), options);
+  CHECK(drawn.step_time.value == first_order.step_time.value);
+  const auto width = [](const Quantity& q) { return std::log(q.high / q.low); };
+  CHECK(width(drawn.step_time) == Approx(width(first_order.step_time)).epsilon(0.35));
+}
+
+}  // namespace
+}  // namespace foretrain::sim::studies
