@@ -53,7 +53,7 @@ TEST_CASE("the timeline's peak is the closed form for every way of sharing gradi
       step.scenario.stack.reducer = reducer;
       step.scenario.stack.compression = compression;
       const Timeline timeline = step.replayed();
-      const MemoryParts parts = data_parallel_memory(step.model, step.scenario, step.stack, 8);
+      const MemoryParts parts = step.composed().memory.of_fullest();
       CHECK(timeline.peak_bytes.at(0) == Approx(parts.total().value).epsilon(1e-9));
     }
   }
@@ -68,7 +68,7 @@ TEST_CASE("operators that run forward only keep nothing past the next backward, 
   frozen.parameters.swap(frozen.frozen_parameters);
   step.model.layers[2].operators[0].forward_only = true;  // a step in between that no gradient crosses
   const Timeline timeline = step.replayed();
-  const MemoryParts parts = data_parallel_memory(step.model, step.scenario, step.stack, 1);
+  const MemoryParts parts = step.composed().memory.of_fullest();
   CHECK(timeline.peak_bytes.at(0) == Approx(parts.total().value).epsilon(1e-9));
   CHECK(count(step.program, StreamKind::compute, "dense0 backward") == 0);
   CHECK(parts.gradients.value == 4 * 3 * 2048.0 * 2048.0);
