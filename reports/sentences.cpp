@@ -65,7 +65,9 @@ std::string training_words(const sim::Scenario& scenario, const sim::Prediction&
   if (training.sequence > 0) text += fmt::format(", sequence {}", training.sequence);
   const std::string plan = plan_words(scenario, prediction);
   if (!plan.empty()) text += ", " + plan;
-  if (prediction.accumulation > 1) text += fmt::format(whole_copies ? ", {} × accumulated" : ", {} micro-batches", prediction.accumulation);
+  if (prediction.accumulation > 1) {
+    text += fmt::format(", {} {}", prediction.accumulation, whole_copies ? "× accumulated" : "micro-batches");
+  }
   text += fmt::format(", {} per step", prediction.global_batch);
   if (scenario.cluster.gpus > 1) {
     text += training.scaling == sim::Scaling::weak ? ", weak scaling" : ", strong scaling";
