@@ -130,7 +130,7 @@ class Composer {
                       reducer != nullptr && reducer->gathers_parameters()};
       StepLoop(writer, chunks.front(), reducer.get(), pace).write(batches_.accumulation);
     } else {
-      write_pipeline(writer, chunks, {batches_.accumulation, shared_parameters(stages_), reducer.get()});
+      write_pipeline(writer, chunks, {batches_.accumulation, stages_, reducer.get()});
     }
     if (stage == 0) place(reducer.get());
     take(stage, writer);

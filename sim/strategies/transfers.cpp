@@ -1,0 +1,117 @@
+#include "sim/strategies/transfers.h"
+
+#include <cassert>
+#include <utility>
+
+#include "models/precision.h"
+#include "sim/layout.h"
+
+namespace foretrain::sim::strategies {
+namespace {
+
+using calibrate::CollectiveKind;
+
+// Whether something goes the way of activations in a plain pipeline, to the stage after. Between two stages, which are
+// both before and after one another, activations and gradients have a way each.
+bool goes_onward(Pass pass, int from, int to, int stages) {
+  if (stages == 2) return pass == Pass::forward;
+  return to == (from + 1) % stages;
+}
+
+std::string communicator_of(Pass pass, int from, int to, int stages) {
+  return goes_onward(pass, from, to, stages) ? Layout::activations_name(from) : Layout::gradients_name(from);
+}
+
+std::string stream_name(const char* role, bool onward) {
+  return std::string("pipeline ") + role + (onward ? " onward" : " back");
+}
+
+const char* what(Pass pass) { return pass == Pass::forward ? "activations" : "gradients"; }
+
+}  // namespace
+
+Transfers::Transfers(StepWriter& writer, const PipelineShape& shape, const std::vector<Stage>& stages)
+    : writer_(writer), schedule_(writer.input().scenario.plan.schedule), shape_(shape), stages_(stages) {
+  const bool in_parts = writer.input().scenario.plan.sequence_parallel;  // by themselves
+  if (writer.stack("scatter_gather_transfers") != 0 && !in_parts) senders_ = writer.layout().tensor();
+  const int before = (writer.stage() + shape.stages - 1) % shape.stages, after = (writer.stage() + 1) % shape.stages;
+  expect_from(before);
+  if (after != before) expect_from(after);
+}
+
+// A gradient is that of what had been received.
+Transfers::Result Transfers::result_of(int stage, const Turn& turn) const {
+  const bool forward = turn.pass == Pass::forward;
+  const Neighbour to = forward ? chunk_after(schedule_, shape_, stage, turn.chunk)
+                               : chunk_before(schedule_, shape_, stage, turn.chunk);
+  if (turn.pass == Pass::weight_gradient || to.stage < 0) return {};
+  const Neighbour made = forward ? Neighbour{stage, turn.chunk} : to;
+  const LocalModel& model = stages_[static_cast<std::size_t>(made.stage)][static_cast<std::size_t>(made.chunk)];
+  return {to, Bytes(model.layers.back().output_elements *
+                    models::activation_bytes(writer_.input().scenario.training.precision))};
+}
+
+void Transfers::expect_from(int stage) {
+  if (stage == writer_.stage()) return;
+  for (const Turn& turn : schedule_of(schedule_, shape_, stage)) {
+    const Neighbour to = result_of(stage, turn).to;
+    if (to.stage != writer_.stage()) continue;
+    const Key key{turn.pass == Pass::forward, to.chunk, turn.micro_batch};
+    const std::string name = communicator_of(turn.pass, stage, to.stage, shape_.stages);
+    inboxes_[name].expected.push_back(key);
+    communicators_[key] = name;
+  }
+}
+
+Transfers::Source Transfers::source_of(const Key& key) const {
+  const auto& [forward, chunk, micro_batch] = key;
+  const Neighbour from = forward ? chunk_before(schedule_, shape_, writer_.stage(), chunk)
+                                 : chunk_after(schedule_, shape_, writer_.stage(), chunk);
+  const Pass pass = forward ? Pass::forward : Pass::backward;
+  return {from.stage, pass, result_of(from.stage, {pass, from.chunk, micro_batch}).bytes};
+}
+
+void Transfers::write_next(const std::string& communicator) {
+  Inbox& inbox = inboxes_.at(communicator);
+  assert(inbox.written < inbox.expected.size());
+  const Key key = inbox.expected[inbox.written++];
+  const Source source = source_of(key);
+  const bool onward = goes_onward(source.pass, source.stage, writer_.stage(), shape_.stages);
+  Program& program = writer_.program();
+  arrived_[key] = program.add_collective(
+      writer_.stream(stream_name("receive", onward), StreamKind::communication), program.add_communicator(communicator),
+      CollectiveKind::send_receive, part(source.bytes), program.add_label(std::string("receive ") + what(source.pass)));
+}
+
+std::vector<ActivityIndex> Transfers::receive(const Turn& turn) {
+  if (turn.pass == Pass::weight_gradient) return {};
+  const Key key{turn.pass == Pass::forward, turn.chunk, turn.micro_batch};
+  if (const auto handed = handed_over_.find(key); handed != handed_over_.end()) return handed->second;
+  const auto known = communicators_.find(key);
+  if (known == communicators_.end()) return {};
+  while (arrived_.count(key) == 0) write_next(known->second);
+  if (senders_ == 1) return {arrived_.at(key)};
+  // Every rank has its part; the next layer needs all of it.
+  Program& program = writer_.program();
+  return {program.add_collective(
+      writer_.stream(std::string(tensor_communicator) + "-parallel communication", StreamKind::communication),
+      program.add_communicator(tensor_communicator), CollectiveKind::all_gather,
+      source_of(key).bytes, program.add_label(std::string("gather ") + what(turn.pass)), {arrived_.at(key)})};
+}
+
+std::vector<ActivityIndex> Transfers::send(const Turn& turn, std::vector<ActivityIndex> done) {
+  const auto& [to, bytes] = result_of(writer_.stage(), turn);
+  if (to.stage < 0) return {};
+  if (to.stage == writer_.stage()) {
+    handed_over_[{turn.pass == Pass::forward, to.chunk, turn.micro_batch}] = std::move(done);
+    return {};
+  }
+  const bool onward = goes_onward(turn.pass, writer_.stage(), to.stage, shape_.stages);
+  Program& program = writer_.program();
+  return {program.add_collective(
+      writer_.stream(stream_name("send", onward), StreamKind::communication),
+      program.add_communicator(communicator_of(turn.pass, writer_.stage(), to.stage, shape_.stages)),
+      CollectiveKind::send_receive, part(bytes), program.add_label(std::string("send ") + what(turn.pass)), done)};
+}
+
+}  // namespace foretrain::sim::strategies
