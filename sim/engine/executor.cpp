@@ -26,8 +26,8 @@ Executor::Executor(const Job& job, const std::vector<ProgramGraph>& graphs, cons
       draw_(options.draw),
       times_(job.programs, options.draw),
       fidelity_(options.fidelity),
-      session_(*this, longest_step(job, calls, options.draw)),
-      network_(job, options.draw, session_),
+      simulation_(*this, longest_step(job, calls, options.draw), options.lone_flows),
+      network_(job, options.draw, simulation_),
       ranks_(job.instances.size()),
       run_of_call_(job.groups.size()) {
   std::uint32_t spans = 0;
@@ -49,11 +49,11 @@ Timeline Executor::run() {
     }
   }
   release_waiting();
-  session_.run();
-  if (finished_count_ < timeline_.spans.size()) throw stuck_error(job_, runs_);
+  simulation_.run();
+  if (finished_count_ < timeline_.spans.size()) throw stuck_error(job_, runs_, arrivals_);
   for (const Span& s : timeline_.spans) timeline_.step_seconds = std::max(timeline_.step_seconds, s.finish);
   timeline_.peak_bytes = memory_peaks(job_, timeline_);
-  timeline_.events = session_.events();
+  timeline_.events = simulation_.events();
   return std::move(timeline_);
 }
 
@@ -66,7 +66,7 @@ void Executor::on_timer(Token token, double at) {
     if (fidelity_ == Fidelity::analytic) {
       end_collective(run);
     } else {
-      start_flows(run);
+      end_step(run);
     }
   } else {
     end_timed(activity_of(token));
@@ -93,11 +93,11 @@ void Executor::start_timed(ActivityOfRank which, const Activity& activity) {
   if (seconds <= 0) return finish(which);
   const bool compute = of.streams[activity.stream].kind == StreamKind::compute;
   if (compute && of.compute_rate_while_communicating != 1.0) return start_kernel(which, seconds);
-  session_.set_timer(now_ + seconds, token_of(which));
+  simulation_.set_timer(now_ + seconds, token_of(which));
 }
 
 void Executor::start_kernel(ActivityOfRank which, double seconds) {
-  const TimerHandle timer = session_.set_timer(now_ + seconds / rate(which.instance), token_of(which));
+  const EventHandle timer = simulation_.set_timer(now_ + seconds / rate(which.instance), token_of(which));
   ranks_[which.instance].kernels.push_back({which.activity, seconds, now_, timer});
 }
 
@@ -140,10 +140,10 @@ void Executor::set_communicating(std::uint32_t instance, int change) {
   const double after = rate(instance);
   if (before == after) return;
   for (Kernel& kernel : rank.kernels) {
-    session_.cancel(kernel.timer);
+    simulation_.cancel(kernel.timer);
     kernel.remaining = std::max(0.0, kernel.remaining - (now_ - kernel.since) * before);
     kernel.since = now_;
-    kernel.timer = session_.set_timer(now_ + kernel.remaining / after, token_of({instance, kernel.activity}));
+    kernel.timer = simulation_.set_timer(now_ + kernel.remaining / after, token_of({instance, kernel.activity}));
   }
 }
 
@@ -164,20 +164,24 @@ void Executor::arrive(ActivityOfRank which, std::uint32_t group) {
     runs_.emplace_back();
     runs_.back().group = group;
     runs_.back().call = call;
+    runs_.back().first_arrival = arrivals_.size();
+    arrivals_.resize(arrivals_.size() + job_.groups[group].members.size());
     timeline_.collectives.emplace_back();
     timeline_.collectives.back().group = group;
   }
   const std::uint32_t run = run_of_call[call];
   timeline_.collective_of[timeline_.first_of[which.instance] + which.activity] = run;
-  runs_[run].arrived.push_back(which);
-  if (runs_[run].arrived.size() == job_.groups[group].members.size()) start_collective(run);
+  arrivals_[runs_[run].first_arrival + runs_[run].arrived++] = which;
+  if (runs_[run].arrived == job_.groups[group].members.size()) start_collective(run);
 }
 
 void Executor::start_collective(std::uint32_t run) {
   CollectiveSpan& collective = timeline_.collectives[run];
   const CollectivePlan& planned = plan(run);
-  const SpanIndex released_by = span(runs_[run].arrived.back()).released_by;
-  for (const ActivityOfRank member : runs_[run].arrived) {
+  const std::size_t first = runs_[run].first_arrival, end = first + runs_[run].arrived;
+  const SpanIndex released_by = span(arrivals_[end - 1]).released_by;
+  for (std::size_t arrival = first; arrival < end; ++arrival) {
+    const ActivityOfRank member = arrivals_[arrival];
     span(member).released_by = released_by;
     if (!calibrate::is_with_servers(kind(run))) set_communicating(member.instance, +1);
   }
@@ -186,7 +190,7 @@ void Executor::start_collective(std::uint32_t run) {
     collective.alpha_end = now_;
     collective.alpha_parameter = collective.bandwidth_parameter = planned.alone.parameter;
     const double seconds = planned.alone.time.value * time_multiplier(draw_, planned.alone.parameter);
-    session_.set_timer(now_ + seconds, collective_timer | run);
+    simulation_.set_timer(now_ + seconds, collective_timer | run);
     return;
   }
   collective.alpha_parameter = collective.bandwidth_parameter = planned.alpha.parameter;
@@ -195,25 +199,20 @@ void Executor::start_collective(std::uint32_t run) {
   start_step(run);
 }
 
+// Latency, then flows; or latency alone.
 void Executor::start_step(std::uint32_t run) {
   const CollectivePlan& planned = plan(run);
   const int steps = fidelity_ == Fidelity::steps ? planned.steps : 1;
-  const double seconds = planned.alpha.time.value * time_multiplier(draw_, planned.alpha.parameter) / steps;
-  session_.set_timer(now_ + seconds, collective_timer | run);
-}
-
-void Executor::start_flows(std::uint32_t run) {
-  const CollectivePlan& planned = plan(run);
+  const double latency = planned.alpha.time.value * time_multiplier(draw_, planned.alpha.parameter) / steps;
   const std::uint32_t group = runs_[run].group;
   const std::vector<FlowTemplate>& flows = job_.groups[group].flows;
-  const int steps = fidelity_ == Fidelity::steps ? planned.steps : 1;
   for (std::uint32_t f = 0; f < flows.size(); ++f) {
     const Bytes bytes = flow_bytes(flows[f], planned, kind(run)) / steps;
     if (bytes.value <= 0 || flows[f].route.empty()) continue;
     ++runs_[run].flows_left;
-    network_.start(group, f, bytes, (Token{run} << 32) | f);
+    network_.start(now_ + latency, group, f, bytes, (Token{run} << 32) | f);
   }
-  if (runs_[run].flows_left == 0) end_step(run);
+  if (runs_[run].flows_left == 0) simulation_.set_timer(now_ + latency, collective_timer | run);
 }
 
 void Executor::on_flow_end(Token token, double at) {
@@ -234,10 +233,11 @@ void Executor::end_step(std::uint32_t run) {
 
 void Executor::end_collective(std::uint32_t run) {
   CollectiveSpan& collective = timeline_.collectives[run];
-  CollectiveRun& done = runs_[run];
+  const CollectiveRun& done = runs_[run];
   collective.finish = now_;
   if (done.last_flow) collective.bandwidth_parameter = network_.bottleneck(done.group, *done.last_flow);
-  for (const ActivityOfRank member : done.arrived) {
+  for (std::uint32_t i = 0; i < done.arrived; ++i) {
+    const ActivityOfRank member = arrivals_[done.first_arrival + i];
     if (!calibrate::is_with_servers(kind(run))) set_communicating(member.instance, -1);
     finish(member);
   }

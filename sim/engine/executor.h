@@ -4,8 +4,7 @@
 // activities are timers; while a rank takes part in a running collective (from the last member's arrival
 // to the end), its compute streams run at Program::compute_rate_while_communicating: kernels move its data. What is
 // exchanged with parameter servers is copied by other engines and slows nothing down. A collective starts
-// when its call has been reached on every member of the group; then its latency passes, then its flows
-// are sent.
+// when its call has been reached on every member of the group; its flows are sent when its latency has passed.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +15,7 @@
 #include "sim/engine/group_network.h"
 #include "sim/engine/program_graph.h"
 #include "sim/engine/replay.h"
-#include "sim/engine/session.h"
+#include "sim/engine/simulation.h"
 #include "sim/mixture.h"
 
 namespace foretrain::sim::engine {
@@ -34,7 +33,7 @@ class Executor final : private SessionListener {
     ActivityIndex activity = 0;
     double remaining = 0;  // seconds at full rate, at `since`
     double since = 0;
-    TimerHandle timer;
+    EventHandle timer;
   };
   struct RankState {
     int communicating = 0;  // collectives in progress
@@ -57,7 +56,6 @@ class Executor final : private SessionListener {
   void arrive(ActivityOfRank which, std::uint32_t group);
   void start_collective(std::uint32_t run);
   void start_step(std::uint32_t run);
-  void start_flows(std::uint32_t run);
   void end_step(std::uint32_t run);
   void end_collective(std::uint32_t run);
   [[nodiscard]] const CollectivePlan& plan(std::uint32_t run) const;
@@ -76,7 +74,7 @@ class Executor final : private SessionListener {
   const Draw* draw_;
   ActivityTimes times_;
   Fidelity fidelity_;
-  Session session_;
+  Simulation simulation_;
   GroupNetwork network_;
 
   double now_ = 0;
@@ -84,6 +82,7 @@ class Executor final : private SessionListener {
   std::vector<std::uint32_t> waits_;  // by span: finishes still to come before it starts
   std::vector<RankState> ranks_;      // by instance
   std::vector<CollectiveRun> runs_;
+  std::vector<ActivityOfRank> arrivals_;  // of all runs
   std::vector<std::vector<std::uint32_t>> run_of_call_;  // by group and call: index into runs_
   std::vector<ActivityOfRank> finished_;                 // whose dependents are not released yet
   std::uint64_t finished_count_ = 0;

@@ -7,32 +7,56 @@
 
 namespace foretrain::sim::engine {
 
-GroupNetwork::GroupNetwork(const Job& job, const Draw* draw, Session& session)
-    : job_(job), draw_(draw), session_(session), common_weight_(job.links.size(), 0), handle_(job.links.size()) {
+GroupNetwork::GroupNetwork(const Job& job, const Draw* draw, Simulation& simulation)
+    : job_(job), draw_(draw), simulation_(simulation) {
+  const std::vector<std::uint32_t> common_weight = common_weights();
+  std::vector<LinkHandle> handle(job.links.size());
+  for (std::uint32_t link = 0; link < job.links.size(); ++link) {
+    if (common_weight[link] == 0) continue;
+    handle[link] = simulation.add_link(BytesPerSecond(capacity({link, common_weight[link]})));
+  }
+  std::vector<LinkShare> route;
   for (const Group& group : job.groups) {
+    first_flow_.push_back(static_cast<std::uint32_t>(flows_.size()));
+    for (const FlowTemplate& flow : group.flows) {
+      route.clear();
+      for (const LinkUse& use : flow.route) {
+        route.push_back({handle[use.link], use.weight / common_weight[use.link]});
+      }
+      flows_.emplace_back();
+      if (!route.empty()) flows_.back().route = simulation.add_route(route);
+    }
+  }
+}
+
+// By job link: what divides the weights of all flows on it; 0 = no flow crosses it.
+std::vector<std::uint32_t> GroupNetwork::common_weights() const {
+  std::vector<std::uint32_t> weights(job_.links.size(), 0);
+  for (const Group& group : job_.groups) {
     for (const FlowTemplate& flow : group.flows) {
       for (const LinkUse& use : flow.route) {
         assert(use.weight > 0);
-        common_weight_[use.link] = std::gcd(common_weight_[use.link], use.weight);
+        weights[use.link] = std::gcd(weights[use.link], use.weight);
       }
     }
   }
-  for (std::uint32_t link = 0; link < job.links.size(); ++link) {
-    if (common_weight_[link] > 0) {
-      handle_[link] = session.add_link(BytesPerSecond(capacity({link, common_weight_[link]})));
-    }
-  }
+  return weights;
 }
 
-void GroupNetwork::start(std::uint32_t group, std::uint32_t flow, Bytes bytes, Token token) {
-  route_.clear();
-  for (const LinkUse& use : job_.groups[group].flows[flow].route) {
-    route_.push_back({handle_[use.link], use.weight / common_weight_[use.link]});
-  }
-  session_.start_flow(bytes, route_, token);
+void GroupNetwork::start(double at, std::uint32_t group, std::uint32_t flow, Bytes bytes, Token token) {
+  simulation_.start_flow(at, bytes, flows_[first_flow_[group] + flow].route, token);
 }
 
-ParameterId GroupNetwork::bottleneck(std::uint32_t group, std::uint32_t flow) const {
+ParameterId GroupNetwork::bottleneck(std::uint32_t group, std::uint32_t flow) {
+  Flow& which = flows_[first_flow_[group] + flow];
+  if (!which.is_bottleneck_known) {
+    which.bottleneck = find_bottleneck(group, flow);
+    which.is_bottleneck_known = true;
+  }
+  return which.bottleneck;
+}
+
+ParameterId GroupNetwork::find_bottleneck(std::uint32_t group, std::uint32_t flow) const {
   const std::vector<FlowTemplate>& flows = job_.groups[group].flows;
   const Route& route = flows[flow].route;
   std::vector<double> load(route.size(), 0.0);

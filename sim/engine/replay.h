@@ -2,12 +2,13 @@
 //
 // SimGrid is the clock and the max-min fluid network; programs, streams and collectives are ours.
 // Activities are created when ready; compute, host work and latencies are timers, communication is flows
-// over zero-latency links. One process may replay any number of jobs, one at a time (SimGrid is not
+// over zero-latency links (a flow alone on its links is a timer too: sim/engine/simulation.h). One process may replay any number of jobs, one at a time (SimGrid is not
 // thread-safe); every timeline starts at zero and does not depend, to the last bit, on replays before it.
 #pragma once
 
 #include "base/parameter.h"
 #include "sim/collective_planner.h"
+#include "sim/engine/lone_flows.h"
 #include "sim/job.h"
 #include "sim/timeline.h"
 
@@ -22,6 +23,7 @@ enum class Fidelity {
 struct ReplayOptions {
   Fidelity fidelity = Fidelity::fluid;
   const Draw* draw = nullptr;  // multipliers of time per parameter; none = all 1
+  LoneFlows lone_flows = LoneFlows::as_timers;  // the other way for tests: the same results
 };
 
 // Throws Error (ExitCode::failed) naming ranks, classes, calls and communicators when the job contradicts

@@ -88,16 +88,34 @@ TEST_CASE("the input pipeline stalls a rank where nothing else runs") {
   CHECK(parts.count("launch") == 0);
 }
 
+TEST_CASE("what stands for many is dealt to its parts") {
+  // 2 s forward, 1 s recompute, 0.5 s launches, 1 s all-gather, beside 4 s of all-reduce that is hidden throughout.
+  TestProgram rank;
+  rank.mixed(test_mixture());
+  rank.all_reduce("data", 4 * 50e9);
+  Job job = ring_job(rank.program, 2);
+  Parts parts = parts_of(job);
+  CHECK(parts.at("forward") == Approx(2).epsilon(1e-12));
+  CHECK(parts.at("recompute") == Approx(1).epsilon(1e-12));
+  CHECK(parts.at("launch") == Approx(0.5).epsilon(1e-12));
+  CHECK(parts.at("exposed_all_gather") == Approx(1).epsilon(1e-12));
+  CHECK(parts.size() == 4);
+
+  SECTION("what a rank's stretch adds to all but communication is straggler wait") {
+    for (RankInstance& instance : job.instances) instance.stretch = 1.2;
+    parts = parts_of(job);
+    CHECK(parts.at("forward") == Approx(2).epsilon(1e-12));
+    CHECK(parts.at("launch") == Approx(0.5).epsilon(1e-12));
+    CHECK(parts.at("exposed_all_gather") == Approx(1).epsilon(1e-12));
+    CHECK(parts.at("straggler_wait") == Approx(0.2 * 3.5).epsilon(1e-12));
+  }
+}
+
 TEST_CASE("a receiver that waits for its sender is a bubble") {
   // Stage 0 computes 2 s and sends 1 s; stage 1 receives and computes 3 s.
   TestProgram first("stage 0"), second("stage 1");
-  const auto pass_on = [](TestProgram& stage, const std::vector<ActivityIndex>& waits_for) {
-    return stage.program.add_collective(stage.communication, stage.program.add_communicator("next"),
-                                        calibrate::CollectiveKind::send_receive, Bytes(50e9),
-                                        stage.program.add_label("activations"), waits_for);
-  };
-  pass_on(first, {first.kernel(2)});
-  second.kernel(3, {pass_on(second, {})});
+  first.send_receive("next", 50e9, {first.kernel(2)});
+  second.kernel(3, {second.send_receive("next", 50e9)});
   Job job = ring_job(first.program, 2);
   job.programs.push_back(second.program);
   job.instances[1].program = 1;

@@ -122,6 +122,42 @@ TEST_CASE("Ranks of one node stay together in the ring whatever the order of the
   CHECK(shape_of(alternating, topology) == shape_of(ranks(0, 16), topology));
 }
 
+TEST_CASE("A pair sends one way") {
+  TestNetwork test(16, 8, IntraNode::nvswitch, 4);
+  const Topology topology = test.topology();
+  SECTION("inside a node over its ports") {
+    const std::vector<FlowTemplate> flows = pair_flows(3, 1, topology);
+    REQUIRE(flows.size() == 1);
+    CHECK(flows[0].route == topology.intra_node_route(3, 1));
+    CHECK_FALSE(flows[0].between_nodes);
+    const GroupShape shape = pair_shape(3, 1, topology);
+    CHECK(shape.ranks == 2);
+    CHECK(shape.nodes == 1);
+    CHECK(shape.ranks_per_node == 2);
+    CHECK(rank_gbytes(shape) == Approx(100));
+    CHECK(node_gbytes(shape) == 0);
+  }
+  SECTION("between nodes out of the sender's NIC and into the receiver's") {
+    const std::vector<FlowTemplate> flows = pair_flows(2, 15, topology);  // NIC 1 of node 0, NIC 3 of node 1
+    REQUIRE(flows.size() == 1);
+    CHECK(flows[0].route == topology.inter_node_route(0, 1, 1, 3));
+    CHECK(flows[0].share == 1);
+    const GroupShape shape = pair_shape(2, 15, topology);
+    CHECK(shape.ranks == 2);
+    CHECK(shape.nodes == 2);
+    CHECK(shape.ranks_per_node == 1);
+    CHECK(shape.nics == 1);
+    CHECK(node_gbytes(shape) == Approx(10));
+    CHECK(rank_gbytes(shape) == 0);
+  }
+  SECTION("over all NICs that a rank has") {
+    TestNetwork many(4, 2, IntraNode::nvswitch, 4);
+    const Topology wide = many.topology();
+    CHECK(pair_flows(0, 3, wide).size() == 2);
+    CHECK(node_gbytes(pair_shape(0, 3, wide)) == Approx(20));
+  }
+}
+
 TEST_CASE("Pairs: a ring over two pairs is as slow as PCIe, a pair as fast as its bridge") {
   TestNetwork test(4, 4, IntraNode::nvlink_pairs, 1);
   const Topology topology = test.topology();

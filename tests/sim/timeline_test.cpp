@@ -98,6 +98,23 @@ TEST_CASE("the critical path names the narrowest link of the flow that ended las
   CHECK(of(shares, link_parameter) == 0);
 }
 
+TEST_CASE("what stands for many is on the critical path with its parts") {
+  // A mixture of 4.5 s (3 s kernels, 0.5 s launches, 1 s collective), then a kernel of 1 s; stretched by 2 the mixture
+  // takes 6 + 1 + 1 s and the kernel 2 s.
+  TestProgram rank;
+  rank.kernel(1, {rank.mixed(test_mixture())});
+  Job job = lonely_job(rank.program);
+  for (const double stretch : {1.0, 2.0}) {
+    job.instances[0].stretch = stretch;
+    const Timeline timeline = replay(job, PlainPlanner());
+    const std::vector<CriticalShare> shares = critical_path(job, timeline);
+    CHECK(of(shares, kernel_parameter) == Approx(4 * stretch).epsilon(1e-12));
+    CHECK(of(shares, launch_parameter) == Approx(0.5 * stretch).epsilon(1e-12));
+    CHECK(of(shares, link_parameter) == Approx(1).epsilon(1e-12));
+    CHECK(total(shares) == Approx(timeline.step_seconds).epsilon(1e-12));
+  }
+}
+
 TEST_CASE("an empty job has no critical path") {
   const Job job = lonely_job(Program());
   CHECK(critical_path(job, replay(job, PlainPlanner())).empty());

@@ -122,6 +122,42 @@ TEST_CASE("a draw multiplies the times of each parameter") {
         Approx(1.1 + 0.5).epsilon(1e-12));
 }
 
+TEST_CASE("a mixture takes what its parts take") {
+  TestProgram rank;
+  const ActivityIndex chunk = rank.mixed(test_mixture());
+  CHECK(rank.program.activities[chunk].duration.time.value == 4.5);
+  CHECK(rank.program.activities[chunk].duration.parameter == kernel_parameter);
+  CHECK(replay(lonely_job(rank.program), PlainPlanner()).step_seconds == 4.5);
+
+  SECTION("each by its own parameter") {
+    // Kernels 3·1.1, launches 0.5·2, the collective 1·0.5 s.
+    const Draw draw = {1.1, 2, 1, 0.5};
+    CHECK(replay(lonely_job(rank.program), PlainPlanner(), {Fidelity::fluid, &draw}).step_seconds ==
+          Approx(3.3 + 1 + 0.5).epsilon(1e-12));
+  }
+  SECTION("a rank's stretch lengthens all but communication") {
+    Job job = lonely_job(rank.program);
+    job.instances[0].stretch = 2;
+    CHECK(replay(job, PlainPlanner()).step_seconds == Approx(2 * 3.5 + 1).epsilon(1e-12));
+  }
+  SECTION("and nothing that is not on a compute stream") {
+    Job job = lonely_job(rank.program);
+    job.programs[0].activities[chunk].stream = rank.host;
+    job.instances[0].stretch = 2;
+    CHECK(replay(job, PlainPlanner()).step_seconds == 4.5);
+  }
+  SECTION("twice with one mixture, slower while the rank communicates") {
+    // 9 s of work; for 4 s of all-reduce it runs at half rate: 2 s of work done, 7 s left.
+    TestProgram both;
+    const std::uint32_t label = both.program.add_label("chunk");
+    const std::uint32_t mixture = both.program.add_mixture(test_mixture());
+    for (int i = 0; i < 2; ++i) both.program.add_mixed(both.compute, Category::forward, label, mixture);
+    both.all_reduce("data", 4 * 50e9);
+    both.program.compute_rate_while_communicating = 0.5;
+    CHECK(replay(ring_job(both.program, 2), PlainPlanner()).step_seconds == Approx(11).epsilon(1e-12));
+  }
+}
+
 TEST_CASE("activities without duration, in long chains") {
   TestProgram rank;
   for (int i = 0; i < 100000; ++i) rank.kernel(0);

@@ -46,6 +46,14 @@ struct PlainPlanner final : CollectivePlanner {
   }
 };
 
+// 3 s of kernels, 0.5 s of launches and 1 s of all-gather that stand for many: 4.5 s.
+inline Mixture test_mixture() {
+  return {{Category::forward, {}, kernel_parameter, 2.0},
+          {Category::recompute, {}, kernel_parameter, 1.0},
+          {Category::launch, {}, launch_parameter, 0.5},
+          {Category::communication, calibrate::CollectiveKind::all_gather, link_parameter, 1.0}};
+}
+
 // A program with a host, a compute and a communication stream.
 struct TestProgram {
   Program program;
@@ -61,6 +69,17 @@ struct TestProgram {
   ActivityIndex kernel(double seconds, const std::vector<ActivityIndex>& waits_for = {},
                        Category category = Category::forward) {
     return program.add_timed(compute, category, program.add_label("kernel"), kernel_time(seconds), waits_for);
+  }
+  // On the compute stream; every part rests on a parameter of its own.
+  ActivityIndex mixed(const Mixture& mixture, const std::vector<ActivityIndex>& waits_for = {}) {
+    return program.add_mixed(compute, Category::forward, program.add_label("chunk"), program.add_mixture(mixture),
+                             waits_for);
+  }
+  ActivityIndex send_receive(const std::string& communicator, double bytes,
+                             const std::vector<ActivityIndex>& waits_for = {}) {
+    return program.add_collective(communication, program.add_communicator(communicator),
+                                  calibrate::CollectiveKind::send_receive, Bytes(bytes),
+                                  program.add_label("activations"), waits_for);
   }
   ActivityIndex all_reduce(const std::string& communicator, double bytes,
                            const std::vector<ActivityIndex>& waits_for = {}, const std::string& label = "all-reduce") {
