@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/text.h"
+#include "cli/output.h"
 #include "models/model.h"
 #include "reports/json.h"
 #include "scenarios/reader.h"
@@ -39,6 +40,11 @@ std::vector<QuickFlag> quick_flags(const scenarios::QuickScenario& quick) {
           {"--stack", quick.stack, "stack.name"}};
 }
 
+// Files of other tools that make a scenario.
+std::vector<QuickFlag> import_flags(const scenarios::QuickScenario& quick) {
+  return {{"--megatron", quick.megatron, ""}, {"--deepspeed", quick.deepspeed, ""}};
+}
+
 // Flags make a scenario of their own; beside a file they would silently mean something else.
 void refuse_flags_beside_file(const Arguments& arguments) {
   const std::string where = "foretrain " + arguments.command;
@@ -46,6 +52,11 @@ void refuse_flags_beside_file(const Arguments& arguments) {
     if (flag.value.empty()) continue;
     throw Error(fmt::format("{} does not go with a scenario file", flag.flag), where,
                 fmt::format("write --set {}={}", flag.key, printable(flag.value)));
+  }
+  for (const QuickFlag& flag : import_flags(arguments.quick)) {
+    if (flag.value.empty()) continue;
+    throw Error(fmt::format("{} does not go with a scenario file", flag.flag), where,
+                "it makes a scenario of its own: --save writes that, to be joined by hand");
   }
   if (!arguments.quick.step.empty()) {
     throw Error("--step does not go with a scenario file", where, "write it into the file's \"measured\"");
@@ -60,7 +71,8 @@ void refuse_flags_beside_file(const Arguments& arguments) {
 }
 
 void require_some_input(const Arguments& arguments) {
-  const std::vector<QuickFlag> flags = quick_flags(arguments.quick);
+  std::vector<QuickFlag> flags = quick_flags(arguments.quick);
+  for (const QuickFlag& flag : import_flags(arguments.quick)) flags.push_back(flag);
   const bool any = std::any_of(flags.begin(), flags.end(), [](const QuickFlag& flag) { return !flag.value.empty(); });
   if (any) return;
   throw Error("nothing to answer: give a scenario file, or --model, --machine and --batch",
@@ -73,14 +85,15 @@ std::vector<scenarios::Assignment> assignments(const Arguments& arguments) {
   return set;
 }
 
-// The flags as a file that says the same, --set included; a file of operators is named as seen from there.
+// The flags as a file that says the same, --set included; a model's file is named as seen from there.
 void save_scenario(const std::string& path, const sim::Scenario& base, const Json& quick) {
   Json saved = scenarios::write_scenario(base);
   if (quick.contains("options")) saved["options"] = quick["options"];
   Json& model = saved["model"];
-  if (path != "-" && model.contains("operators")) {
+  for (const char* kind : {"operators", "huggingface"}) {
+    if (path == "-" || !model.contains(kind)) continue;
     const fs::path folder = fs::absolute(path).parent_path();
-    model["operators"] = fs::proximate(fs::absolute(model["operators"].get<std::string>()), folder).string();
+    model[kind] = fs::proximate(fs::absolute(model[kind].get<std::string>()), folder).string();
   }
   write_file(path, reports::json_text(saved));
 }
@@ -110,7 +123,9 @@ Input read_input(const Arguments& arguments, const calibrate::Catalogue& catalog
   }
   require_some_input(arguments);
   input.source = "command line";
-  const Json quick = scenarios::quick_scenario(arguments.quick, catalogue);
+  std::vector<std::string> notes;
+  const Json quick = scenarios::quick_scenario(arguments.quick, catalogue, notes);
+  for (const std::string& text : notes) note(arguments, text);
   const std::string text = reports::json_text(quick);
   input.question = scenarios::read_question(text, input.source, set, "", catalogue);
   input.digest = digest_of(text, arguments, input.question);

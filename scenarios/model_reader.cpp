@@ -12,7 +12,7 @@
 namespace foretrain::scenarios {
 namespace {
 
-constexpr std::size_t longest_operator_list = std::size_t{4} << 20;
+constexpr std::size_t longest_model_file = std::size_t{4} << 20;
 const char* const how_to_name_a_model =
     "for instance {\"zoo\": \"crnn-handwriting\"}; `foretrain list models` has the names";
 
@@ -86,27 +86,39 @@ void ModelReader::read_zoo_entry(const Document& document, sim::Scenario& scenar
   }
 }
 
-void ModelReader::read_operators(const Document& document, sim::Scenario& scenario) {
-  const std::string& name = scenario.model.name;
+const std::string& ModelReader::text_of(const Document& document, const std::string& key, const std::string& name) {
   auto known = texts_.find(name);
   if (known == texts_.end()) {
     const std::string path = (std::filesystem::path(directory_) / name).string();
-    if (name == "-") document.fail("model.operators", "a list of operators cannot be read from stdin");
-    known = texts_.emplace(name, read_file(path, longest_operator_list)).first;
+    if (name == "-") document.fail(key, "a model's file cannot be read from stdin");
+    known = texts_.emplace(name, read_file(path, longest_model_file)).first;
   }
-  scenario.model.operators_text = known->second;
+  return known->second;
+}
+
+// Sizes that configurations do not have are refused where the model is built.
+void ModelReader::read_configuration(const Document& document, sim::Scenario& scenario) {
+  scenario.model.operators_text = text_of(document, "model.huggingface", scenario.model.name);
+  for (const std::string& key : document.find("model")->keys()) {
+    if (key == "huggingface") continue;
+    scenario.model.overrides[key] = document.find("model." + key)->number(find_field("model.*")->range);
+  }
 }
 
 void ModelReader::read(const Document& document, sim::Scenario& scenario) {
   const std::string variant = variant_of(document);
-  if (variant != "zoo") check_keys(*document.find("model"), variant);
+  const bool has_sizes = variant == "zoo" || variant == "huggingface";
+  if (!has_sizes) check_keys(*document.find("model"), variant);
   for (const auto& field : scenario_fields()) {
     if (section_of(field.path) != "model" || field.variant != variant || !field.read) continue;
     if (const auto value = document.find(field.path)) field.read(*value, scenario);
   }
   scenario.model.where = document.where("model");  // models/ appends the size it is about
   if (variant == "zoo") read_zoo_entry(document, scenario);
-  if (variant == "operators") read_operators(document, scenario);
+  if (variant == "huggingface") read_configuration(document, scenario);
+  if (variant == "operators") {
+    scenario.model.operators_text = text_of(document, "model.operators", scenario.model.name);
+  }
 }
 
 }  // namespace foretrain::scenarios

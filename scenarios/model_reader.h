@@ -22,7 +22,7 @@ struct ZooFacts {
 // Remembers what it looked up, so that thousands of alternatives read each zoo entry and each file once.
 class ModelReader {
  public:
-  // `directory`: where operator lists with a relative name are.
+  // `directory`: where operator lists and configurations with a relative name are.
   ModelReader(std::string directory, const calibrate::Catalogue& catalogue)
       : directory_(std::move(directory)), catalogue_(catalogue) {}
 
@@ -30,12 +30,14 @@ class ModelReader {
 
  private:
   void read_zoo_entry(const Document& document, sim::Scenario& scenario);
-  void read_operators(const Document& document, sim::Scenario& scenario);
+  void read_configuration(const Document& document, sim::Scenario& scenario);
+  // The text of the file that is the value at `key`.
+  const std::string& text_of(const Document& document, const std::string& key, const std::string& name);
 
   std::string directory_;
   const calibrate::Catalogue& catalogue_;
   std::map<std::string, ZooFacts> zoo_;       // by name as written
-  std::map<std::string, std::string> texts_;  // of operator lists, by name as written
+  std::map<std::string, std::string> texts_;  // of operator lists and configurations, by name as written
 };
 
 }  // namespace foretrain::scenarios

@@ -8,8 +8,11 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/text.h"
+#include "models/model.h"
 #include "scenarios/changes.h"
+#include "scenarios/deepspeed.h"
 #include "scenarios/fields.h"
+#include "scenarios/megatron.h"
 #include "scenarios/model_reader.h"
 #include "scenarios/reader.h"
 
@@ -58,7 +61,7 @@ Json model_of(const std::string& name, const DataStore& data) {
   }
   const Json file = parse_json(read_file(name), name);
   const bool is_huggingface = file.is_object() && (file.contains("model_type") || file.contains("architectures"));
-  if (is_huggingface) return {{"huggingface", flag_value("--model", name, "model.huggingface")}};  // throws
+  if (is_huggingface) return {{"huggingface", flag_value("--model", name, "model.huggingface")}};
   return {{"operators", typed_text(name)}};
 }
 
@@ -145,36 +148,116 @@ class TryList {
   std::int64_t gpus_ = 1;                               // of the last machine
 };
 
+constexpr std::size_t longest_configuration = std::size_t{4} << 20;
+
+// The section of `scenario` as the flags want it.
+class Draft {
+ public:
+  explicit Draft(Json& scenario) : scenario_(scenario) {}
+
+  void give(const char* flag, const std::string& text, const char* path) {
+    if (!text.empty()) scenario_[section_of(path)][key_of(path)] = flag_value(flag, text, path);
+  }
+
+ private:
+  Json& scenario_;
+};
+
+void give_training(const QuickScenario& quick, Json& scenario) {
+  Draft draft(scenario);
+  draft.give("--batch", quick.batch, "training.micro_batch");
+  draft.give("--sequence", quick.sequence, "training.sequence");
+  draft.give("--precision", quick.precision, "training.precision");
+  draft.give("--optimizer", quick.optimizer, "training.optimizer");
+}
+
+// A measured step is of the run as its log has it.
+void drop_measured_of_another(const QuickScenario& quick, Json& scenario, std::vector<std::string>& notes) {
+  const bool other = !quick.sequence.empty() || !quick.precision.empty() || !quick.optimizer.empty() ||
+                     !quick.stack.empty() || !quick.step.empty() || !quick.deepspeed.empty();
+  if (!other || scenario.erase("measured") == 0) return;
+  notes.emplace_back("the log's measured step is not used: flags make this another run");
+}
+
+Json megatron_draft(const QuickScenario& quick, std::vector<std::string>& notes) {
+  if (!quick.model.empty()) {
+    throw Error("--model and --megatron both say what is trained", "--megatron " + printable(quick.megatron),
+                "leave out --model; sizes change by --set model.layers=…");
+  }
+  std::optional<std::int64_t> gpus;
+  if (!quick.gpus.empty()) gpus = flag_value("--gpus", quick.gpus, "cluster.gpus").get<std::int64_t>();
+  const std::string name = quick.megatron == "-" ? "standard input" : quick.megatron;
+  Json scenario = megatron_scenario(read_file(quick.megatron), name, gpus, notes);
+  if (!scenario["cluster"].contains("gpus")) {
+    throw Error("the script does not say on how many GPUs it runs", printable(name), "give --gpus");
+  }
+  give_training(quick, scenario);
+  drop_measured_of_another(quick, scenario, notes);
+  return scenario;
+}
+
+Json flags_draft(const QuickScenario& quick, const calibrate::Catalogue& catalogue) {
+  require("--model", quick.model, "a name of `foretrain list models`, a Hugging Face config.json, or a file of operators");
+  Json scenario = {{"foretrain", 1}, {"model", model_of(quick.model, catalogue.data())}};
+  scenario["training"] = Json::object();
+  scenario["cluster"] = {{"gpus", 1}};
+  Draft(scenario).give("--gpus", quick.gpus, "cluster.gpus");
+  give_training(quick, scenario);
+  return scenario;
+}
+
+// Parameters of one of the model's equal layers; 0 for a model without such.
+double unit_parameters(const Json& scenario, const calibrate::Catalogue& catalogue) {
+  const sim::Scenario base = read_question(scenario.dump(), "command line", {}, "", catalogue).base;
+  const models::Model model =
+      models::build_model(base.model, {base.training.micro_batch, base.training.sequence}, catalogue.data());
+  for (const models::Layer& layer : model.layers) {
+    if (!layer.is_block) continue;
+    models::Model one;
+    one.layers = {layer};
+    return models::parameter_count(one);
+  }
+  return 0;
+}
+
+void put_deepspeed(const QuickScenario& quick, const calibrate::Catalogue& catalogue, Json& scenario,
+                   std::vector<std::string>& notes) {
+  const std::string name = quick.deepspeed == "-" ? "standard input" : quick.deepspeed;
+  const Json file = parse_json(read_file(quick.deepspeed, longest_configuration), name);
+  const JsonView config(file, name);
+  apply_deepspeed(config, scenario, notes);
+  give_training(quick, scenario);
+  if (scenario["plan"]["sharding"] != "zero3" && scenario["plan"]["sharding"] != "hsdp") return;
+  const double unit = unit_parameters(scenario, catalogue);
+  if (unit > 0) apply_gather_limits(config, unit, scenario);
+}
+
 }  // namespace
 
-Json quick_scenario(const QuickScenario& quick, const calibrate::Catalogue& catalogue) {
-  require("--model", quick.model, "a name of `foretrain list models`, or a file of operators");
+Json quick_scenario(const QuickScenario& quick, const calibrate::Catalogue& catalogue,
+                    std::vector<std::string>& notes) {
+  const bool has_own_batch = !quick.megatron.empty() || !quick.deepspeed.empty();
+  Json draft = quick.megatron.empty() ? flags_draft(quick, catalogue) : megatron_draft(quick, notes);
   require("--machine", quick.machine, "a name of `foretrain list machines`");
-  require("--batch", quick.batch, "samples per GPU in one forward pass, for instance --batch 64");
-
-  const auto give = [](Json& section, const char* key, const char* flag, const std::string& text, const char* path) {
-    if (!text.empty()) section[key] = flag_value(flag, text, path);
-  };
-  Json training = {{"micro_batch", flag_value("--batch", quick.batch, "training.micro_batch")}};
-  give(training, "sequence", "--sequence", quick.sequence, "training.sequence");
-  give(training, "precision", "--precision", quick.precision, "training.precision");
-  give(training, "optimizer", "--optimizer", quick.optimizer, "training.optimizer");
-  Json cluster = {{"machine", catalogue.machine(quick.machine, printable("--machine " + quick.machine)).name},
-                  {"gpus", 1}};
-  give(cluster, "gpus", "--gpus", quick.gpus, "cluster.gpus");
-
-  Json scenario = {{"foretrain", 1}, {"model", model_of(quick.model, catalogue.data())}, {"training", training}};
+  if (!has_own_batch) require("--batch", quick.batch, "samples per GPU in one forward pass, for instance --batch 64");
+  draft["cluster"]["machine"] = catalogue.machine(quick.machine, printable("--machine " + quick.machine)).name;
+  if (!quick.deepspeed.empty()) put_deepspeed(quick, catalogue, draft, notes);
   if (!quick.stack.empty()) {
     static_cast<void>(catalogue.stack(quick.stack, printable("--stack " + quick.stack)));
-    scenario["stack"]["name"] = typed_text(quick.stack);
+    draft["stack"] = {{"name", typed_text(quick.stack)}};
   }
-  scenario["cluster"] = cluster;
   if (!quick.step.empty()) {
-    scenario["measured"].push_back(Json({{"gpus", cluster["gpus"]}, {"micro_batch", training["micro_batch"]}}));
-    scenario["measured"][0]["step_seconds"] = step_seconds(quick.step);
+    draft["measured"] = Json::array();
+    draft["measured"].push_back({{"gpus", draft["cluster"]["gpus"]},
+                                 {"micro_batch", draft["training"]["micro_batch"]},
+                                 {"step_seconds", step_seconds(quick.step)}});
   }
   for (const std::string& text : quick.try_machines) {
-    for (Json& option : TryList(text, catalogue).options()) scenario["options"].push_back(std::move(option));
+    for (Json& option : TryList(text, catalogue).options()) draft["options"].push_back(std::move(option));
+  }
+  Json scenario;  // in the order of a file
+  for (const char* section : {"foretrain", "model", "training", "stack", "cluster", "plan", "measured", "options"}) {
+    if (draft.contains(section)) scenario[section] = std::move(draft[section]);
   }
   return scenario;
 }

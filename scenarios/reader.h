@@ -34,9 +34,10 @@ struct Assignment {
                                           const calibrate::Catalogue& catalogue);
 
 // What the flags of predict and decide say without a scenario file; each is the text after the flag,
-// empty when it was not given. model, machine and batch are required; gpus defaults to 1.
+// empty when it was not given. model, machine and batch are required; gpus defaults to 1. A Megatron run has a model
+// and batches of its own, a DeepSpeed configuration batches; the other flags change what they say.
 struct QuickScenario {
-  std::string model;                      // --model NAME | operators.json
+  std::string model;                      // --model NAME | config.json | operators.json
   std::string machine;                    // --machine
   std::string gpus;                       // --gpus
   std::string batch;                      // --batch: samples per GPU
@@ -45,11 +46,14 @@ struct QuickScenario {
   std::string precision;                  // --precision
   std::string optimizer;                  // --optimizer
   std::string stack;                      // --stack
+  std::string megatron;                   // --megatron: a launch script or a log
+  std::string deepspeed;                  // --deepspeed: a ds_config.json
   std::vector<std::string> try_machines;  // --try "Standard_ND96amsr_A100_v4:1-4,DGX H100:1": machines counted
 };
 // The same as a scenario in JSON, to be written (--save) and read by read_question: one path in.
-// Throws Error that names the flag.
-[[nodiscard]] Json quick_scenario(const QuickScenario& quick, const calibrate::Catalogue& catalogue);
+// `notes` are sentences about what was read. Throws Error that names the flag, or the file and the place in it.
+[[nodiscard]] Json quick_scenario(const QuickScenario& quick, const calibrate::Catalogue& catalogue,
+                                  std::vector<std::string>& notes);
 
 // A scenario back as JSON in the field table's order: required keys and what differs from the defaults.
 // Reading it gives the same scenario.

@@ -43,25 +43,19 @@ void add_model_fields(Fields& fields) {
   fields.push_back(numbers(
       {.path = "model.*",
        .range = {0, 1e9},
-       .doc = "A size of the zoo entry, by the entry's own key, in place of its default.",
+       .doc = "A size of the zoo entry (or configuration), by the entry's own key, in place of its default.",
        .example = "24",
        .variant = "zoo"},
       [](Scenario & s) -> auto& { return s.model.overrides; }));
-  fields.push_back({{.path = "model.huggingface",
-                     .label = "model {}",
-                     .type = FieldType::text,
-                     .doc = "A Hugging Face config.json. This version knows the key but does not read such files yet: "
-                            "name the zoo entry instead and override its sizes.",
-                     .example = R"("config.json")",
-                     .variant = "huggingface"},
-                    [](const JsonView& view, Scenario&) {
-                      view.fail(
-                          "Hugging Face configurations cannot be read yet",
-                          "name the nearest entry of `foretrain list models` as model.zoo and override its sizes, "
-                          "or list the operators in a file and name it as model.operators");
-                    },
-                    [](const Scenario&, Json&) {},
-                    {}});
+  fields.push_back(named({.path = "model.huggingface",
+                          .label = "model {}",
+                          .doc = "A Hugging Face config.json, relative to the scenario's own directory. Further keys of "
+                                 "`model` override its sizes, by the keys of zoo entries (`layers`, `hidden`, …); the "
+                                 "answer says how many parameters follow.",
+                          .example = R"("config.json")",
+                          .aliases = {"config", "hf", "model_name_or_path"},
+                          .variant = "huggingface"},
+                         Kind::huggingface));
   fields.push_back(named({.path = "model.operators",
                           .label = "model {}",
                           .doc = "A file that lists a model's operators, relative to the scenario's own directory.",

@@ -97,7 +97,8 @@ Json model_object(const Section& section, const DataStore& data) {
     if (section_of(variant.path) != "model" || key_of(variant.path) != variant.variant) continue;
     Json properties = Json::object();
     for (const auto& field : scenario_fields()) {
-      if (section_of(field.path) != "model" || field.variant != variant.variant) continue;
+      const bool sizes = field.numbers && variant.variant == "huggingface";
+      if (section_of(field.path) != "model" || (field.variant != variant.variant && !sizes)) continue;
       if (field.numbers) {
         for (const std::string& size : all_sizes(data)) properties[size] = leaf(field);
       } else {

@@ -20,8 +20,16 @@ QuickScenario resnet() {
   return quick;
 }
 
+Json scenario_of(const QuickScenario& quick) {
+  std::vector<std::string> notes;
+  Json scenario = quick_scenario(quick, catalogue(), notes);
+  CHECK(notes.empty());
+  return scenario;
+}
+
 Error quick_error(const QuickScenario& quick) {
-  return error_of([&] { static_cast<void>(quick_scenario(quick, catalogue())); });
+  std::vector<std::string> notes;
+  return error_of([&] { static_cast<void>(quick_scenario(quick, catalogue(), notes)); });
 }
 
 }  // namespace
@@ -33,7 +41,7 @@ TEST_CASE("Flags make the scenario that a file would") {
   quick.precision = "bf16";
   quick.optimizer = "adamw";
   quick.step = "0.31";
-  const Json json = quick_scenario(quick, catalogue());
+  const Json json = scenario_of(quick);
   CHECK(json == Json::parse(R"({"foretrain": 1, "model": {"zoo": "gpt2"},
     "training": {"micro_batch": 64, "sequence": 512, "precision": "bf16", "optimizer": "adamw"},
     "cluster": {"machine": "DGX A100", "gpus": 8},
@@ -46,7 +54,7 @@ TEST_CASE("Flags make the scenario that a file would") {
 TEST_CASE("GPUs are one when not given, model, machine and batch are asked for") {
   QuickScenario quick = resnet();
   quick.gpus = "";
-  CHECK(read(quick_scenario(quick, catalogue()).dump()).base.cluster.gpus == 1);
+  CHECK(read(scenario_of(quick).dump()).base.cluster.gpus == 1);
   quick.batch = "";
   CHECK(quick_error(quick).where() == "--batch");
   quick.machine = "";
@@ -58,7 +66,7 @@ TEST_CASE("GPUs are one when not given, model, machine and batch are asked for")
 TEST_CASE("try counts machines: ranges, lists, names with blanks") {
   QuickScenario quick = resnet();
   quick.try_machines = {"Standard_ND96amsr_A100_v4:1-4,DGX H100:1", "Standard_NC40ads_H100_v5", "DGX-2:1,2, 4"};
-  const Json json = quick_scenario(quick, catalogue());
+  const Json json = scenario_of(quick);
   CHECK(json["options"] == Json::parse(R"([
     {"cluster.machine": "Standard_ND96amsr_A100_v4", "cluster.gpus": [8, 16, 24, 32]},
     {"cluster.machine": "DGX H100", "cluster.gpus": 8},

@@ -76,11 +76,14 @@ TEST_CASE("A model is given in exactly one way") {
     CHECK_THAT(s.model.operators_text, Contains("\"operators\""));
     CHECK_THAT(read_error(model(R"({"operators": "none.json"})")).where(), Contains("none.json"));
   }
-  SECTION("a Hugging Face configuration is refused in so many words") {
-    const Error error = read_error(model(R"({"huggingface": "config.json"})"));
-    CHECK_THAT(error.where(), Contains("/model/huggingface"));
-    CHECK_THAT(error.hint(), Contains("zoo"));
-    CHECK(error.code() == ExitCode::usage);
+  SECTION("a Hugging Face configuration, from a file beside the scenario, with a size of its own") {
+    const sim::Scenario s = read(model(R"({"huggingface": "fixtures/small_llama.json", "layers": 3})")).base;
+    CHECK(s.model.kind == models::ModelSource::Kind::huggingface);
+    CHECK_THAT(s.model.operators_text, Contains("\"hidden_size\""));
+    CHECK(s.model.overrides == std::map<std::string, double>{{"layers", 3}});
+    CHECK(write_scenario(s)["model"].dump() == R"({"huggingface":"fixtures/small_llama.json","layers":3})");
+    CHECK_THAT(read_error(model(R"({"huggingface": "none.json"})")).where(), Contains("none.json"));
+    CHECK_THAT(read_error(model(R"({"huggingface": "-"})")).where(), Contains("/model/huggingface"));
   }
   SECTION("two ways at once") {
     CHECK_THAT(read_error(model(R"({"zoo": "gpt2", "parameters": 1e9})")).what(), Contains("twice"));
