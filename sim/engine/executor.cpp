@@ -28,8 +28,7 @@ Executor::Executor(const Job& job, const std::vector<ProgramGraph>& graphs, cons
       fidelity_(options.fidelity),
       simulation_(*this, longest_step(job, calls, options.draw), options.lone_flows),
       network_(job, options.draw, simulation_),
-      ranks_(job.instances.size()),
-      run_of_call_(job.groups.size()) {
+      ranks_(job.instances.size()) {
   std::uint32_t spans = 0;
   for (const RankInstance& rank : job.instances) {
     timeline_.first_of.push_back(spans);
@@ -39,6 +38,16 @@ Executor::Executor(const Job& job, const std::vector<ProgramGraph>& graphs, cons
   }
   timeline_.spans.resize(spans);
   timeline_.collective_of.assign(spans, no_span);
+  std::size_t calls_in_all = 0, arrivals = 0;
+  for (std::size_t group = 0; group < job.groups.size(); ++group) {
+    first_call_.push_back({calls_in_all, arrivals});
+    calls_in_all += calls.of_group[group].size();
+    arrivals += calls.of_group[group].size() * job.groups[group].members.size();
+  }
+  run_of_call_.assign(calls_in_all, no_span);
+  runs_.reserve(calls_in_all);
+  timeline_.collectives.reserve(calls_in_all);
+  arrivals_.resize(arrivals);
 }
 
 Timeline Executor::run() {
@@ -157,22 +166,21 @@ calibrate::CollectiveKind Executor::kind(std::uint32_t run) const {
 
 void Executor::arrive(ActivityOfRank which, std::uint32_t group) {
   const std::uint32_t call = graphs_[job_.instances[which.instance].program].call[which.activity];
-  std::vector<std::uint32_t>& run_of_call = run_of_call_[group];
-  if (call >= run_of_call.size()) run_of_call.resize(call + 1, no_span);
-  if (run_of_call[call] == no_span) {
-    run_of_call[call] = static_cast<std::uint32_t>(runs_.size());
+  const std::size_t members = job_.groups[group].members.size();
+  std::uint32_t& run_of_call = run_of_call_[first_call_[group].call + call];
+  if (run_of_call == no_span) {
+    run_of_call = static_cast<std::uint32_t>(runs_.size());
     runs_.emplace_back();
     runs_.back().group = group;
     runs_.back().call = call;
-    runs_.back().first_arrival = arrivals_.size();
-    arrivals_.resize(arrivals_.size() + job_.groups[group].members.size());
+    runs_.back().first_arrival = first_call_[group].arrival + call * members;
     timeline_.collectives.emplace_back();
     timeline_.collectives.back().group = group;
   }
-  const std::uint32_t run = run_of_call[call];
+  const std::uint32_t run = run_of_call;
   timeline_.collective_of[timeline_.first_of[which.instance] + which.activity] = run;
   arrivals_[runs_[run].first_arrival + runs_[run].arrived++] = which;
-  if (runs_[run].arrived == job_.groups[group].members.size()) start_collective(run);
+  if (runs_[run].arrived == members) start_collective(run);
 }
 
 void Executor::start_collective(std::uint32_t run) {

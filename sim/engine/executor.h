@@ -82,9 +82,13 @@ class Executor final : private SessionListener {
   std::vector<std::uint32_t> waits_;  // by span: finishes still to come before it starts
   std::vector<RankState> ranks_;      // by instance
   std::vector<CollectiveRun> runs_;
-  std::vector<ActivityOfRank> arrivals_;  // of all runs
-  std::vector<std::vector<std::uint32_t>> run_of_call_;  // by group and call: index into runs_
-  std::vector<ActivityOfRank> finished_;                 // whose dependents are not released yet
+  std::vector<ActivityOfRank> arrivals_;  // of all calls, as many as members
+  struct FirstCall {
+    std::size_t call = 0, arrival = 0;
+  };
+  std::vector<FirstCall> first_call_;        // by group: where its calls and their arrivals begin
+  std::vector<std::uint32_t> run_of_call_;   // by call: index into runs_
+  std::vector<ActivityOfRank> finished_;     // whose dependents are not released yet
   std::uint64_t finished_count_ = 0;
 };
 
