@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "models/precision.h"
+#include "sim/strategies/sharded.h"
 #include "sim/strategies/sharded_calls.h"
 #include "sim/tables.h"
 
@@ -129,7 +130,9 @@ ActivityIndex write_optimizer(StepWriter& writer, const std::vector<ActivityInde
   if (writer.stack("gradient_norm") != 0) write_norm(update, writer, updated_share < 1);
   const OptimizerPasses passes = optimizer_passes(training.optimizer, writer.stack("fused_optimizer") != 0);
   update.pass(training.optimizer + " update", passes.words * full, passes.kernels);
-  if (half_weights) {
+  const bool casts_later =
+      updated_share < 1 && casts_parts_for_gathers(writer.input().scenario.plan, writer.input().stack);
+  if (half_weights && !casts_later) {
     update.pass("copy main parameters to the weights", full + models::activation_bytes(training.precision), 1);
   }
   return update.last();

@@ -29,7 +29,7 @@ struct OptimizerPasses {
 //   the norm, its sum over the ranks that have other gradients, and scaling by it (torch/nn/utils/clip_grad.py
 //                                      multiplies without asking; Megatron-LM spares it below the limit): `gradient_norm`
 //   the update of main parameters      always
-//   main parameters into the weights   weights kept in two bytes
+//   main parameters into the weights   weights kept in two bytes, unless parts of them are cast for each gather
 // As Megatron-LM's Float16OptimizerWithFloat16Params.step does one after the other
 // (megatron/core/optimizer/optimizer.py); pipeline stages are not waited for. Returns what comes last.
 ActivityIndex write_optimizer(StepWriter& writer, const std::vector<ActivityIndex>& gradients, double updated_share = 1);

@@ -111,6 +111,10 @@ bool keeps_gradients_in_parts(const Plan& plan, const calibrate::Stack& stack) {
   return !shards_parameters(stack.sharding) || stack.at(key_of_reductions).value != 0;
 }
 
+bool casts_parts_for_gathers(const Plan& plan, const calibrate::Stack& stack) {
+  return shards_parameters(chosen_sharding(plan, stack)) && shards_parameters(stack.sharding);
+}
+
 std::unique_ptr<Reducer> make_sharded_reducer(StepWriter& writer) {
   const ComposeInput& input = writer.input();
   const Plan& plan = input.scenario.plan;

@@ -31,6 +31,10 @@ void require_known_sharding(const Scenario& scenario, const calibrate::Stack& st
 // stack that shards parameters of its own accord `synchronize_every_micro_batch` decides.
 [[nodiscard]] bool keeps_gradients_in_parts(const Plan& plan, const calibrate::Stack& stack);
 
+// Whether a rank's part of the parameters lies in four bytes and is cast before each gather (FSDP's mixed precision);
+// else the update writes weights of two bytes beside its main copy, as without sharding.
+[[nodiscard]] bool casts_parts_for_gathers(const Plan& plan, const calibrate::Stack& stack);
+
 // The reducer of the chosen sharding, which is not "none", for a job of several data-parallel ranks. Throws as the two
 // above.
 [[nodiscard]] std::unique_ptr<Reducer> make_sharded_reducer(StepWriter& writer);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "models/precision.h"
+#include "sim/strategies/sharded.h"
 #include "sim/tables.h"
 
 namespace foretrain::sim::strategies {
@@ -16,6 +18,7 @@ ShardedUnitsReducer::ShardedUnitsReducer(StepWriter& writer, int shard, bool gra
       shards_(writer, shard_communicator, writer.communication()),
       replica_(writer, replica_communicator, writer.stream("replica communication", StreamKind::communication)),
       gradients_in_parts_(gradients_in_parts),
+      casts_(casts_parts_for_gathers(writer.input().scenario.plan, writer.input().stack)),
       reshards_(writer.stack("reshard_after_forward") != 0),
       copies_(writer.stack("gradient_as_bucket_view") == 0),
       prefetched_(static_cast<std::size_t>(writer.stack("prefetched_units"))),
@@ -85,8 +88,21 @@ void ShardedUnitsReducer::gather(Unit& unit) {
     ends_.pop_front();
   }
   ++held_;
-  unit.gather = shards_.call(CollectiveKind::all_gather, "parameters of " + unit.name,
-                             Bytes(unit.gathered * parameter_bytes_), waits);
+  unit.gather = call_gather(unit, std::move(waits));
+}
+
+ActivityIndex ShardedUnitsReducer::call_gather(const Unit& unit, std::vector<ActivityIndex> waits) {
+  const std::string name = "parameters of " + unit.name;
+  const double full = models::activation_bytes(models::Precision::fp32);
+  if (casts_ && parameter_bytes_ < full) {
+    Program& program = writer_.program();
+    const calibrate::OperatorTime time =
+        writer_.clock().memory_pass(Bytes(unit.gathered / shard_ * (full + parameter_bytes_)));
+    writer_.explain("cast " + name, "all_gather", time.duration, time.formula, 1);
+    waits = {program.add_timed(writer_.stream("casts of parameters", StreamKind::communication), Category::other,
+                               program.add_label("cast " + name), time.duration, waits)};
+  }
+  return shards_.call(CollectiveKind::all_gather, name, Bytes(unit.gathered * parameter_bytes_), waits);
 }
 
 std::vector<ActivityIndex> ShardedUnitsReducer::take(Unit& unit) {
@@ -98,10 +114,9 @@ std::vector<ActivityIndex> ShardedUnitsReducer::gather_for_forward(std::size_t i
                                                                    std::optional<ActivityIndex> on_device) {
   std::vector<ActivityIndex> waits;
   if (!std::exchange(root_gathered_, true) && root_.gathered > 0) {
-    const std::vector<ActivityIndex> before = on_device ? std::vector<ActivityIndex>{*on_device}
-                                                        : std::vector<ActivityIndex>{};
-    waits.push_back(shards_.call(CollectiveKind::all_gather, "parameters of " + root_.name,
-                                 Bytes(root_.gathered * parameter_bytes_), before));
+    std::vector<ActivityIndex> before;
+    if (on_device) before.push_back(*on_device);
+    waits.push_back(call_gather(root_, std::move(before)));
   }
   const Place& place = places_[index];
   while (next_forward_ < place.begun) gather(units_[next_forward_++]);

@@ -10,6 +10,9 @@
 // notes). At most `gathers_in_flight` gathered units wait for their use beside the one in use: a further gather does not
 // begin before the earliest of them has been dropped.
 //
+// Where parts lie in four bytes and travel in two, each gather is preceded by a cast of this rank's part, on a stream
+// beside the compute stream (torch/distributed/fsdp/_fully_shard/_fsdp_collectives.py, all_gather_copy_in).
+//
 // With hsdp all this goes on inside groups of `shard` ranks, and each rank's part of a unit's gradients is averaged with
 // those of its peers in the other groups, on a communicator and a stream of its own.
 //
@@ -57,6 +60,7 @@ class ShardedUnitsReducer final : public Reducer {
   void add_operator(Unit& unit, std::size_t index);
   [[nodiscard]] bool may_prefetch() const;
   void gather(Unit& unit);
+  ActivityIndex call_gather(const Unit& unit, std::vector<ActivityIndex> waits);
   // What the first user of `unit` waits for.
   [[nodiscard]] std::vector<ActivityIndex> take(Unit& unit);
   void drop(Unit& unit, ActivityIndex after);
@@ -65,7 +69,7 @@ class ShardedUnitsReducer final : public Reducer {
   StepWriter& writer_;
   int shard_, replicas_;
   Channel shards_, replica_;
-  bool gradients_in_parts_, reshards_, copies_;
+  bool gradients_in_parts_, casts_, reshards_, copies_;
   std::size_t prefetched_, most_gathered_;  // units
   double parameter_bytes_, gradient_bytes_;  // on the wire, per parameter
   Unit root_;

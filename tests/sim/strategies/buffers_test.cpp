@@ -29,6 +29,24 @@ TEST_CASE("Horovod holds its fusion buffer, local SGD one copy of the parameters
   CHECK(buffers(step, 8) == 4 * elements);
 }
 
+TEST_CASE("sharded state has the largest bucket, and units of sharded parameters none") {
+  Step step;
+  step.set("first_bucket_bytes", 1);  // one tensor of 2048², then two
+  step.set("bucket_bytes", 2 * 4 * 2048.0 * 2048.0);
+  for (const char* sharding : {"zero1", "zero2"}) {
+    step.scenario.plan.sharding = sharding;
+    step.set("gradient_as_bucket_view", 0);
+    CHECK(buffers(step, 8) == 2 * 4 * 2048.0 * 2048.0);
+    step.set("gradient_as_bucket_view", 1);
+    CHECK(buffers(step, 8) == 0);
+  }
+  step.set("gradient_as_bucket_view", 0);
+  for (const char* sharding : {"zero3", "hsdp"}) {
+    step.scenario.plan.sharding = sharding;
+    CHECK(buffers(step, 8) == 0);
+  }
+}
+
 TEST_CASE("what compression keeps") {
   Step step;
   step.set("gradient_as_bucket_view", 1);

@@ -155,6 +155,21 @@ TEST_CASE("HSDP averages between its groups on a stream of its own, after the re
   CHECK(step.program.activities[average].stream != step.program.activities[reduction].stream);
 }
 
+TEST_CASE("FSDP casts its part before every gather instead of writing weights in the update") {
+  ShardedStep fsdp(8, "zero3", products, "pytorch-fsdp"), deepspeed(8, "zero3", products, "deepspeed");
+  for (ShardedStep* step : {&fsdp, &deepspeed}) {
+    step->scenario.training.precision = models::Precision::bf16;
+    step->replayed();
+  }
+  REQUIRE(fsdp.find("cast parameters of dense3").size() == 2);
+  for (std::size_t i = 0; i < 2; ++i) {
+    CHECK(fsdp.span(gather_of(3), i).start >= fsdp.span("cast parameters of dense3", i).finish);
+  }
+  CHECK(fsdp.find("copy main parameters to the weights").empty());
+  CHECK(deepspeed.find("cast parameters of dense3").empty());
+  CHECK(deepspeed.find("copy main parameters to the weights").size() == 1);
+}
+
 TEST_CASE("groups of all ranks are plain ZeRO-3") {
   ShardedStep hybrid(8, "hsdp", products), plain = units();
   CHECK(hybrid.replayed() == Approx(plain.replayed()).epsilon(1e-12));
