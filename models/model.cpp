@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "models/huggingface.h"
 #include "models/operator_list.h"
 #include "models/totals.h"
 #include "models/zoo.h"
@@ -39,8 +40,7 @@ Model build_model(const ModelSource& source, const BatchShape& batch, const Data
   switch (source.kind) {
     case ModelSource::Kind::operators: return build_operator_list(source.operators_text, source.name, batch);
     case ModelSource::Kind::totals: return build_totals_model(source.totals, source.where, batch);
-    case ModelSource::Kind::huggingface:
-      throw Error("Hugging Face configurations are not read yet", source.where);
+    case ModelSource::Kind::huggingface: return build_huggingface_model(source, batch);
     case ModelSource::Kind::zoo: break;
   }
   return build_zoo_model(source.name, source.overrides, source.where, batch, data);

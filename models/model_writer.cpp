@@ -67,7 +67,7 @@ void ModelWriter::use_weights_of(const std::string& other, bool own_norms) {
   const auto& layers = model_.layers;
   const auto first_user =
       std::find_if(layers.begin(), layers.end(), [&other](const Layer& layer) { return layer.name == other; });
-  assert(first_user != layers.end() && first_user->operators.size() == layers.back().operators.size());
+  assert(first_user != layers.end() && first_user->operators.size() >= layers.back().operators.size());
   auto owner = first_user->operators.begin();
   double added_elements = 0, tensors = 0;
   for (Operator& op : model_.layers.back().operators) {

@@ -44,8 +44,8 @@ class ModelWriter {
   // What a tensor-parallel rank has of the operators written last, `operators` of them, all in this layer.
   void deal_out(TensorSplit split, std::size_t operators = 1);
 
-  // The layer written last uses the weights of `other`, an equal one before it: its tensors stand there and are
-  // only named here (tied_parameters), and adding its gradients to theirs is charged to its last pass over memory.
+  // The layer written last uses the weights of `other`, which begins equally: its tensors stand there and are only
+  // named here (tied_parameters), and adding its gradients to theirs is charged to its last pass over memory.
   // Gradients are thus ready when the first user's backward ends, which is the last. With `own_norms` the norms
   // keep their tensors.
   void use_weights_of(const std::string& other, bool own_norms = false);

@@ -52,7 +52,11 @@ std::int64_t Sizes::integer(const std::string& key, std::int64_t low, std::int64
 
 bool Sizes::flag(const std::string& key) const { return integer(key, 0, 1) == 1; }
 
-bool Sizes::later_flag(const std::string& key) const { return file_.find(key).has_value() && flag(key); }
+std::int64_t Sizes::later_integer(const std::string& key, std::int64_t low, std::int64_t high) const {
+  return file_.find(key) ? integer(key, low, high) : 0;
+}
+
+bool Sizes::later_flag(const std::string& key) const { return later_integer(key, 0, 1) == 1; }
 
 std::vector<std::int64_t> Sizes::list(const std::string& key, std::int64_t low, std::int64_t high) const {
   const JsonView view = file_.at(key);

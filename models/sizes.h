@@ -22,7 +22,8 @@ class Sizes {
   [[nodiscard]] std::int64_t integer(const std::string& key, std::int64_t low, std::int64_t high) const;
   // 0 (no) or 1 (yes).
   [[nodiscard]] bool flag(const std::string& key) const;
-  // The same of a size that files from before it existed lack: no.
+  // The same of sizes that files from before they existed lack: 0, no.
+  [[nodiscard]] std::int64_t later_integer(const std::string& key, std::int64_t low, std::int64_t high) const;
   [[nodiscard]] bool later_flag(const std::string& key) const;
   // A list of whole numbers in [low, high], at least one; lists come from the file only.
   [[nodiscard]] std::vector<std::int64_t> list(const std::string& key, std::int64_t low, std::int64_t high) const;

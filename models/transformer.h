@@ -33,7 +33,8 @@ void build_decoder(Model& model, const Sizes& sizes);
 
 // Encoder and decoder for translation (Vaswani et al. 2017, arXiv:1706.03762): one table for source, target and
 // output, sinusoidal positions. `layers` are the encoder's; a sample is a pair of sentences of `sequence` tokens
-// each. Further sizes: decoder_layers, vocabulary, label_smoothing (0/1).
+// each. Further sizes: decoder_layers, vocabulary, label_smoothing (0/1), and for BART (Lewis et al. 2019,
+// arXiv:1910.13461) positions (rows of two learned tables, 0 = sinusoidal), embedding_norm, gelu (each 0/1).
 void build_encoder_decoder(Model& model, const Sizes& sizes);
 
 // T5 (Raffel et al. 2019, arXiv:1910.10683), as Hugging Face transformers has it: encoder and decoder with RMS norms,

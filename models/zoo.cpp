@@ -1,6 +1,7 @@
 #include "models/zoo.h"
 
 #include <algorithm>
+#include <cassert>
 #include <cctype>
 #include <optional>
 #include <vector>
@@ -114,28 +115,27 @@ Entry find_entry(const std::string& name, const std::string& where, const DataSt
   throw Error(fmt::format("no model is called {}", quoted(name)), where, name_hint(name, names, 40));
 }
 
+const Builder& find_builder(const std::string& name) {
+  const auto found = std::find_if(builders().begin(), builders().end(),
+                                  [&name](const Builder& builder) { return builder.name == name; });
+  assert(found != builders().end());
+  return *found;
+}
+
 const Builder& builder_of(const Entry& entry) {
   std::vector<std::string> names;
   for (const Builder& builder : builders()) names.push_back(builder.name);
-  const std::string name = entry.view().at("builder").one_of(names);
-  return *std::find_if(builders().begin(), builders().end(),
-                       [&name](const Builder& builder) { return builder.name == name; });
+  return find_builder(entry.view().at("builder").one_of(names));
 }
 
 Model build(const Entry& entry, const std::map<std::string, double>& overrides, const std::string& where,
             const BatchShape& batch) {
-  const Builder& builder = builder_of(entry);
-  if (batch.sequence > 0 && !builder.takes_sequence) {
-    throw Error(fmt::format("{} has no sequence length to choose, but {} is given", entry.name, batch.sequence),
-                "training.sequence", "leave it out; image sizes are sizes of the model");
-  }
   Model model;
   model.name = entry.name;
-  model.family = builder.family;
   model.micro_batch = batch.micro_batch;
   model.sequence = batch.sequence;
   model.source = entry.view().at("source").string();
-  builder.build(model, Sizes(entry.view().at("sizes"), overrides, where));
+  build_by(builder_of(entry).name, Sizes(entry.view().at("sizes"), overrides, where), model);
   return model;
 }
 
@@ -145,6 +145,17 @@ double optional_number(const JsonView& view, const std::string& key) {
 }
 
 }  // namespace
+
+void build_by(const std::string& builder, const Sizes& sizes, Model& model) {
+  const Builder& found = find_builder(builder);
+  if (model.sequence > 0 && !found.takes_sequence) {
+    throw Error(fmt::format("{} has no sequence length to choose, but {} is given", printable(model.name),
+                            model.sequence),
+                "training.sequence", "leave it out; image sizes are sizes of the model");
+  }
+  model.family = found.family;
+  found.build(model, sizes);
+}
 
 Model build_zoo_model(const std::string& name, const std::map<std::string, double>& overrides, const std::string& where,
                       const BatchShape& batch, const DataStore& data) {
