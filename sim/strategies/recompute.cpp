@@ -30,8 +30,8 @@ bool is_trained(const LocalLayer& layer) {
 }
 
 void mark_layers(LocalModel& model, double input_elements) {
-  const bool has_blocks = std::any_of(model.layers.begin(), model.layers.end(),
-                                      [](const LocalLayer& layer) { return layer.is_block; });
+  const bool has_blocks =
+      std::any_of(model.layers.begin(), model.layers.end(), [](const LocalLayer& layer) { return layer.is_block; });
   for (LocalLayer& layer : model.layers) {
     if (layer.is_block == has_blocks && is_trained(layer)) {
       for (LocalOperator& local : layer.operators) local.segment = model.segments.size();
@@ -45,9 +45,9 @@ void mark_layers(LocalModel& model, double input_elements) {
 
 void mark_recompute(LocalModel& model, const Plan& plan, double input_elements) {
   if (plan.recompute_every > 1 && plan.recompute != "full") {
-    throw Error(fmt::format("recompute_every {} is of full recompute, not of {}", plan.recompute_every,
-                            quoted(plan.recompute)),
-                "/plan/recompute_every", "set plan.recompute to full, or leave it out");
+    throw Error(
+        fmt::format("recompute_every {} is of full recompute, not of {}", plan.recompute_every, quoted(plan.recompute)),
+        "/plan/recompute_every", "set plan.recompute to full, or leave it out");
   }
   if (plan.recompute == "selective") return mark_cores(model);
   if (plan.recompute == "full") return mark_layers(model, input_elements);

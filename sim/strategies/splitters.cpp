@@ -1,11 +1,11 @@
 #include "sim/strategies/splitters.h"
 
 #include <cstdint>
-#include <utility>
 
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "models/fuse.h"
 #include "sim/layout.h"
 #include "sim/strategies/recompute.h"
 #include "sim/strategies/tensor_split.h"
@@ -41,8 +41,10 @@ LocalModel split(const models::Model& model, const Scenario& scenario, const cal
   require_supported("context", plan.context);
   require_supported("expert", plan.expert);
   const auto multiple = static_cast<std::int64_t>(stack.at("vocabulary_multiple").value) * plan.tensor;
+  const bool fuses = stack.at("fused_elementwise").value != 0;
+  const models::Model whole = with_padded_vocabulary(fuses ? models::with_fused_kernels(model) : model, multiple);
   const models::Precision precision = scenario.training.precision;
-  LocalModel local = tensor_split(with_padded_vocabulary(model, multiple), plan, precision);
+  LocalModel local = tensor_split(whole, plan, precision);
   if (spreads_tables(plan) && scenario.cluster.gpus > 1) add_table_exchanges(local, precision);
   mark_recompute(local, plan, static_cast<double>(model.micro_batch) * model.sample_elements);
   return local;

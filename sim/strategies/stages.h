@@ -16,10 +16,10 @@ namespace foretrain::sim::strategies {
 // The chunks of one stage, in forward order.
 using Stage = std::vector<LocalModel>;
 
-// `layer_seconds`: forward plus backward time of each layer, for stages of like time (plan.stage_split "time" cuts where
-// the slowest stage is fastest); otherwise numbers of layers differ by at most one, the first ones having more. A tied
-// tensor (models::Operator::tied_parameters) whose owner stands on another stage becomes the stage's own. Throws Error
-// when there are fewer layers than chunks, or plan.stage_layers do not add up.
+// `layer_seconds`: forward plus backward time of each layer, for stages of like time (plan.stage_split "time" cuts
+// where the slowest stage is fastest); otherwise numbers of layers differ by at most one, the first ones having more. A
+// tied tensor (models::Operator::tied_parameters) whose owner stands on another stage becomes the stage's own. Throws
+// Error when there are fewer layers than chunks, or plan.stage_layers do not add up.
 [[nodiscard]] std::vector<Stage> stages_of(const LocalModel& model, const Plan& plan,
                                            const std::vector<double>& layer_seconds);
 

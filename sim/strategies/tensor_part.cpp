@@ -116,7 +116,7 @@ void cut_core(Operator& op, std::int64_t ranks) {
   op.saved_elements *= core_inputs(core) / whole;
 }
 
-// Passes over queries and keys (rotary positions), products of each head apart.
+// Passes over queries and keys (rotary positions, biases of each head), products of each head apart.
 void cut_heads(Operator& op, std::int64_t ranks, const AttentionShape* core) {
   if (std::holds_alternative<AttentionShape>(op.shape)) return cut_core(op, ranks);
   if (auto* product = std::get_if<GemmShape>(&op.shape)) {
@@ -127,6 +127,9 @@ void cut_heads(Operator& op, std::int64_t ranks, const AttentionShape* core) {
   }
   if (core == nullptr) return scale_pass(op, ratio(1, ranks));
   const HeadPart part = head_part(*core, ranks);
+  change_tensors(op, [&](std::vector<std::int64_t>& shape) {  // {heads, features of a head}
+    if (!shape.empty() && shape.front() == core->heads) shape.front() = part.heads;
+  });
   scale_pass(op, ratio(part.heads + part.key_value_heads, core->heads + key_value_heads(*core)));
 }
 

@@ -1,7 +1,7 @@
 // Tensor part: what a tensor-parallel rank has of one operator (models::TensorSplit).
 //
-// As Megatron-LM deals them out: Shoeybi et al. 2019, arXiv:1909.08053, section 3; with sequence parallelism Korthikanti
-// et al. 2022, arXiv:2205.05198, section 4.2.
+// As Megatron-LM deals them out: Shoeybi et al. 2019, arXiv:1909.08053, section 3; with sequence parallelism
+// Korthikanti et al. 2022, arXiv:2205.05198, section 4.2.
 #pragma once
 
 #include <cstdint>

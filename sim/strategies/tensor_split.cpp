@@ -106,10 +106,10 @@ class LayerSplitter {
     const double elements = static_cast<double>(product.m) * static_cast<double>(product.k);
     const auto begin = operators_.begin() + static_cast<std::ptrdiff_t>(first),
                end = operators_.begin() + static_cast<std::ptrdiff_t>(last) + 1;
-    const bool trained = std::any_of(
-        begin, end, [](const Operator& op) { return !op.forward_only && op.frozen_parameters.empty(); });
-    const bool passes_on = std::any_of(
-        begin, end, [](const Operator& op) { return !op.forward_only && op.needs_input_gradient; });
+    const bool trained =
+        std::any_of(begin, end, [](const Operator& op) { return !op.forward_only && op.frozen_parameters.empty(); });
+    const bool passes_on =
+        std::any_of(begin, end, [](const Operator& op) { return !op.forward_only && op.needs_input_gradient; });
     LocalOperator &one = local_.operators[first], &other = local_.operators[last];
     if (ranks_.sequence_parallel) {
       one.before_forward.push_back(collective(CollectiveKind::all_gather, elements));
@@ -158,9 +158,9 @@ void require_marks(const models::Model& model, const Plan& plan) {
       if (op.tensor_split != TensorSplit::none && op.tensor_split != TensorSplit::vocabulary) return;
     }
   }
-  throw Error(fmt::format("{} ({}) has no layers that tensor {} can split", printable(model.name), model.family,
-                          plan.tensor),
-              "/plan/tensor", "transformers (decoders, encoders, encoder-decoders, vision transformers) have; here use 1");
+  throw Error(
+      fmt::format("{} ({}) has no layers that tensor {} can split", printable(model.name), model.family, plan.tensor),
+      "/plan/tensor", "transformers (decoders, encoders, encoder-decoders, vision transformers) have; here use 1");
 }
 
 void require_tokens(const models::Model& model, const Plan& plan) {

@@ -3,6 +3,7 @@
 #include <variant>
 
 #include "base/error.h"
+#include "models/fuse.h"
 #include "sim/tables.h"
 #include "sim/workload.h"
 #include "tests/sim/strategies/local_models.h"
@@ -29,6 +30,24 @@ TEST_CASE("one rank without padding has every zoo model as it is") {
     CHECK(saved == Approx(models::saved_elements(model)));
     CHECK(flops == Approx(models::forward_flops(model).value));
   }
+}
+
+TEST_CASE("kernels are fused first, where the stack fuses them") {
+  Splitting fusing(tensor_plan(8, true));
+  fusing.set("fused_elementwise", 1);
+  const LocalModel fused = fusing.of(decoder({}));
+  const LocalModel expected = Splitting(tensor_plan(8, true)).of(models::with_fused_kernels(decoder({})));
+  const auto parts = flat_operators(fused), same = flat_operators(expected);
+  REQUIRE(parts.size() == same.size());
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    CHECK(parts[i]->op.name == same[i]->op.name);
+    CHECK(models::forward_elements(parts[i]->op) == models::forward_elements(same[i]->op));
+  }
+  // Each layer's two dropouts join their residuals, that of the embeddings the sum; softmax and loss are one.
+  const LocalModel unfused = Splitting().of(decoder({}));
+  CHECK(parts.size() == flat_operators(unfused).size() - 2 * 2 - 1 - 1);
+  CHECK(operator_named(fused, "loss").before_forward.size() == 1);
+  CHECK(operator_named(fused, "loss").after_forward.size() == 2);
 }
 
 TEST_CASE("the vocabulary is padded to a multiple of the stack's number times the tensor-parallel ranks") {

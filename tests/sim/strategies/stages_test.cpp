@@ -41,8 +41,8 @@ std::vector<std::size_t> blocks(const std::vector<Stage>& stages) {
   std::vector<std::size_t> counts;
   for (const Stage& stage : stages) {
     for (const LocalModel& chunk : stage) {
-      counts.push_back(static_cast<std::size_t>(std::count_if(
-          chunk.layers.begin(), chunk.layers.end(), [](const LocalLayer& layer) { return layer.is_block; })));
+      counts.push_back(static_cast<std::size_t>(std::count_if(chunk.layers.begin(), chunk.layers.end(),
+                                                              [](const LocalLayer& layer) { return layer.is_block; })));
     }
   }
   return counts;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "sim/strategies/vocabulary.h"
 #include "tests/sim/strategies/local_models.h"
 
 namespace foretrain::sim::strategies {
@@ -19,7 +20,8 @@ double real(std::int64_t count) { return static_cast<double>(count); }
 
 const LocalLayer& block(const LocalModel& model) { return model.layers.at(1); }
 
-// Bytes that one layer keeps in fp16, its unfused score matrix included: of recomputed operators what their segments do.
+// Bytes that one layer keeps in fp16, its unfused score matrix included: of recomputed operators what their segments
+// do.
 double kept_bytes(const LocalModel& model, const LocalLayer& layer) {
   double elements = 0;
   std::size_t counted = not_recomputed;
@@ -104,7 +106,8 @@ TEST_CASE("a layer keeps what Korthikanti et al. count, whatever the degree of t
   }
 }
 
-TEST_CASE("a layer has two all-reduces of its tokens each way, or as much in gathers and scatters and two more gathers") {
+TEST_CASE(
+    "a layer has two all-reduces of its tokens each way, or as much in gathers and scatters and two more gathers") {
   for (const std::int64_t t : {2, 4, 8}) {
     for (const std::int64_t sequence : {256, 1024}) {
       for (const std::int64_t micro_batch : {1, 5}) {
@@ -244,6 +247,29 @@ TEST_CASE("the ranks' parameters are the model's and copies of what is not split
     CAPTURE(seed, t);
     CHECK(real(t) * parameter_count(Splitting(tensor_plan(t, seed % 2 == 0)).of(model)) ==
           models::parameter_count(model) + copies);
+  }
+}
+
+TEST_CASE(
+    "transformers of the zoo are dealt out: encoders, shared layers, two encoders, attention to an encoder, images") {
+  for (const char* name : {"gpt2-medium", "bert-large-pretraining", "albert-base-pretraining", "electra-base",
+                           "transformer-big", "transformer-xl-base", "vit-b-16"}) {
+    CAPTURE(name);
+    const models::Model model = with_padded_vocabulary(zoo_model(name, 2), 4);
+    const auto whole = flat_operators(model);
+    const LocalModel local = Splitting(tensor_plan(4)).of(model);
+    CHECK(4 * parameter_count(local) == models::parameter_count(model) + 3 * replicated_parameters(model));
+    double products = 0, parts = 0;
+    for (std::size_t i = 0; i < whole.size(); ++i) {
+      if (whole[i]->tensor_split == models::TensorSplit::none) continue;
+      products += models::forward_flops(*whole[i]).value;
+      parts += models::forward_flops(flat_operators(local)[i]->op).value;
+    }
+    CHECK(products > 0);
+    CHECK(4 * parts == Approx(products));
+    for (const LocalLayer& layer : local.layers) {
+      if (layer.is_block) CHECK(forward_volume(layer).all_reduce > 0);
+    }
   }
 }
 
