@@ -33,7 +33,8 @@ struct DecoderSizes : TransformerCore {
                       "query_key_value_biases", "rms_norm", "learned_positions", "rotary_positions", "relu",
                       "embedding_norm", "query_key_norms"});
     if (relu && gated_feed_forward) {
-      sizes.fail({"relu", "gated_feed_forward"}, "a gated feed-forward network has SiLU, not ReLU", "set one of them to 0");
+      sizes.fail({"relu", "gated_feed_forward"}, "a gated feed-forward network has SiLU, not ReLU",
+                 "set one of them to 0");
     }
     if (key_value_heads == 0) key_value_heads = heads;
     if (heads % key_value_heads != 0) {

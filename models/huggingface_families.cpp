@@ -1,4 +1,4 @@
-// Names and defaults are those of the configuration classes of Hugging Face transformers (LlamaConfig, GPT2Config, …).
+// Names and defaults are those of the configuration classes of Hugging Face transformers (LlamaConfig, GPT2Config).
 #include "models/huggingface_families.h"
 
 #include <algorithm>
@@ -14,11 +14,13 @@ namespace {
 using Config = HuggingFaceConfig;
 using Sizes = std::map<std::string, double>;
 
-constexpr double default_dropout = 0.1;  // of every class below but Llama's and its relatives', GPT-NeoX's, BLOOM's, ViT's
+constexpr double default_dropout = 0.1;  // of the classes that do not say 0 below
 
 double real(std::int64_t count) { return static_cast<double>(count); }
 
-bool starts_with(const std::string& text, const std::string& start) { return text.compare(0, start.size(), start) == 0; }
+bool starts_with(const std::string& text, const std::string& start) {
+  return text.compare(0, start.size(), start) == 0;
+}
 
 void set_width(const Config& config, Sizes& sizes, const std::string& hidden_key, const ConfigKeys& heads_keys,
                bool own_head_dimension) {
@@ -110,7 +112,7 @@ void read_opt(const Config& config, HuggingFaceModel& model) {
   sizes["learned_positions"] = 1;
   sizes["relu"] = config.word_or("activation_function", "relu") == "relu" ? 1 : 0;
   sizes["biases"] = sizes["query_key_value_biases"] = config.flag_or("enable_bias", true) ? 1 : 0;
-  sizes["dropout"] = config.dropout({"dropout", "attention_dropout"}, 0) || config.dropout({"dropout"}, default_dropout);
+  sizes["dropout"] = config.dropout({"attention_dropout"}, 0) || config.dropout({"dropout"}, default_dropout) ? 1 : 0;
 }
 
 void read_bloom(const Config& config, HuggingFaceModel& model) {
