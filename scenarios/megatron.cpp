@@ -53,9 +53,9 @@ void add_measured(const MegatronLog& log, const Json& training, std::int64_t gpu
   }
   scenario["measured"].push_back(
       Json({{"gpus", gpus}, {"micro_batch", training["micro_batch"]}, {"step_seconds", step.seconds}}));
-  notes.push_back(fmt::format("measured: {} per step, the median of {} lines of the log, taken as one of {} GPUs of "
+  notes.push_back(fmt::format("measured: {} per step, the median of {} line{} of the log, taken as one of {} GPUs of "
                               "--machine",
-                              format_time(Seconds(step.seconds)), step.lines, gpus));
+                              format_time(Seconds(step.seconds)), step.lines, step.lines == 1 ? "" : "s", gpus));
 }
 
 void note_ignored(const ArgumentList& arguments, std::vector<std::string>& notes) {

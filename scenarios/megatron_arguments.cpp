@@ -227,6 +227,7 @@ Json megatron_model(const ArgumentList& arguments, std::vector<std::string>& not
     model["biases"] = 0;
     model["query_key_value_biases"] = arguments.is_set({"add_qkv_bias"}) ? 1 : 0;
   }
+  if (arguments.is_set({"qk_layernorm"})) model["query_key_norms"] = 1;
   if (arguments.is_set({"untie_embeddings_and_output_weights"})) model["tied_embeddings"] = 0;
   constexpr double usual_dropout = 0.1;
   const double dropout = std::max(arguments.number({"hidden_dropout"}).value_or(usual_dropout),
@@ -427,6 +428,7 @@ Json megatron_stack(const ArgumentList& arguments, const Json& plan, const std::
   std::string name = "megatron";
   if (is_deepspeed(arguments)) {
     name = "deepspeed";
+    arguments.mark({"accumulate_allreduce_grads_in_fp32", "DDP_impl", "deepspeed_activation_checkpointing"});
     add_deepspeed_options(arguments, stages, options);
   } else if (is_core(arguments)) {
     name = "megatron-core";

@@ -20,6 +20,7 @@ namespace foretrain::scenarios {
 namespace {
 
 constexpr std::size_t most_counts = 10000;
+constexpr std::size_t longest_configuration = std::size_t{4} << 20;
 
 // What was written after a flag, as a row of the field table takes it.
 template <class Owner>
@@ -59,10 +60,10 @@ Json model_of(const std::string& name, const DataStore& data) {
     static_cast<void>(zoo_facts(JsonView(value, where), data));  // throws for an unknown name
     return {{"zoo", value}};
   }
-  const Json file = parse_json(read_file(name), name);
-  const bool is_huggingface = file.is_object() && (file.contains("model_type") || file.contains("architectures"));
-  if (is_huggingface) return {{"huggingface", flag_value("--model", name, "model.huggingface")}};
-  return {{"operators", typed_text(name)}};
+  // Which of the two formats it is; their readers say what is wrong with it.
+  const Json file = Json::parse(read_file(name, longest_configuration), nullptr, false, true);
+  const bool is_huggingface = file.is_object() && !file.contains("foretrain_operators");
+  return {{is_huggingface ? "huggingface" : "operators", typed_text(name)}};
 }
 
 // "4" or "1-4"; nothing when the text is neither.
@@ -148,27 +149,16 @@ class TryList {
   std::int64_t gpus_ = 1;                               // of the last machine
 };
 
-constexpr std::size_t longest_configuration = std::size_t{4} << 20;
-
-// The section of `scenario` as the flags want it.
-class Draft {
- public:
-  explicit Draft(Json& scenario) : scenario_(scenario) {}
-
-  void give(const char* flag, const std::string& text, const char* path) {
-    if (!text.empty()) scenario_[section_of(path)][key_of(path)] = flag_value(flag, text, path);
-  }
-
- private:
-  Json& scenario_;
-};
+// Puts what was written after a flag at `path`.
+void give(Json& scenario, const char* flag, const std::string& text, const char* path) {
+  if (!text.empty()) scenario[section_of(path)][key_of(path)] = flag_value(flag, text, path);
+}
 
 void give_training(const QuickScenario& quick, Json& scenario) {
-  Draft draft(scenario);
-  draft.give("--batch", quick.batch, "training.micro_batch");
-  draft.give("--sequence", quick.sequence, "training.sequence");
-  draft.give("--precision", quick.precision, "training.precision");
-  draft.give("--optimizer", quick.optimizer, "training.optimizer");
+  give(scenario, "--batch", quick.batch, "training.micro_batch");
+  give(scenario, "--sequence", quick.sequence, "training.sequence");
+  give(scenario, "--precision", quick.precision, "training.precision");
+  give(scenario, "--optimizer", quick.optimizer, "training.optimizer");
 }
 
 // A measured step is of the run as its log has it.
@@ -201,7 +191,7 @@ Json flags_draft(const QuickScenario& quick, const calibrate::Catalogue& catalog
   Json scenario = {{"foretrain", 1}, {"model", model_of(quick.model, catalogue.data())}};
   scenario["training"] = Json::object();
   scenario["cluster"] = {{"gpus", 1}};
-  Draft(scenario).give("--gpus", quick.gpus, "cluster.gpus");
+  give(scenario, "--gpus", quick.gpus, "cluster.gpus");
   give_training(quick, scenario);
   return scenario;
 }
