@@ -221,9 +221,10 @@ std::string memory_advice(const PlanMemory& memory, const Scenario& scenario, co
                   format_bytes(cluster.device->memory));
   const std::vector<Change> changes = Adviser(scenario, stack, cluster, data).smallest();
   if (changes.empty()) {
-    return fmt::format("{}; no smaller micro-batch, recompute, sharding, tensor or pipeline parallelism on up to {} GPUs "
-                       "is enough: a GPU with more memory is needed",
-                       largest, most_gpus_advised);
+    return fmt::format(
+        "{}; no smaller micro-batch, recompute, sharding, tensor or pipeline parallelism on up to {} GPUs is enough: "
+        "a GPU with more memory is needed",
+        largest, most_gpus_advised);
   }
   std::vector<std::string> words, settings;
   for (const Change& change : changes) {

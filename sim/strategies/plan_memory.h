@@ -1,8 +1,8 @@
 // Plan memory: what a GPU of each pipeline stage holds at most, in closed form, for any plan.
 //
 // State (parameters, gradients, optimizer) is counted by tensors and divided by the ranks that share it. What passes
-// over micro-batches hold follows from the stage's turns (sim/strategies/schedule.h): forward adds what its chunk keeps,
-// backward peaks above that and frees it (sim/strategies/chunk_memory.h).
+// over micro-batches hold follows from the stage's turns (sim/strategies/schedule.h): forward adds what its chunk
+// keeps, backward peaks above that and frees it (sim/strategies/chunk_memory.h).
 //
 //   plan        a rank holds 1/N of …                and besides, at the peak
 //   zero1       optimizer state                      –

@@ -48,13 +48,15 @@ Scenario scenario_of(const Row& row) {
                                         models::precision_from(row.at("precision")));
   const bool llama = row.at("architecture") == "llama";
   std::map<std::string, double>& sizes = scenario.model.overrides;
-  for (const char* column : {"layers", "hidden", "heads", "key_value_heads", "feed_forward", "sequence", "vocabulary"}) {
+  for (const char* column :
+       {"layers", "hidden", "heads", "key_value_heads", "feed_forward", "sequence", "vocabulary"}) {
     sizes[column] = static_cast<double>(number(row, column));
   }
   sizes["positions"] = sizes["sequence"];
-  for (const char* of_gpt : {"dropout", "biases", "query_key_value_biases", "learned_positions"}) sizes[of_gpt] = !llama;
+  for (const char* of_gpt : {"dropout", "biases", "query_key_value_biases", "learned_positions", "tied_embeddings"}) {
+    sizes[of_gpt] = !llama;
+  }
   for (const char* of_llama : {"gated_feed_forward", "rms_norm", "rotary_positions"}) sizes[of_llama] = llama;
-  sizes["tied_embeddings"] = !llama;
   scenario.training.global_batch = number(row, "micro_batch") * number(row, "micro_batches") * number(row, "data");
   scenario.training.optimizer = "adam";
   scenario.stack.name = row.at("stack");
