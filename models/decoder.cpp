@@ -28,10 +28,26 @@ struct DecoderSizes : TransformerCore {
         relu(sizes.later_flag("relu")),
         embedding_norm(sizes.later_flag("embedding_norm")),
         query_key_norms(sizes.later_flag("query_key_norms")) {
-    sizes.allow_only({"layers", "hidden", "heads", "feed_forward", "dropout", "sequence", "vocabulary", "positions",
-                      "key_value_heads", "head_dimension", "gated_feed_forward", "tied_embeddings", "biases",
-                      "query_key_value_biases", "rms_norm", "learned_positions", "rotary_positions", "relu",
-                      "embedding_norm", "query_key_norms"});
+    sizes.allow_only({"layers",
+                      "hidden",
+                      "heads",
+                      "feed_forward",
+                      "dropout",
+                      "sequence",
+                      "vocabulary",
+                      "positions",
+                      "key_value_heads",
+                      "head_dimension",
+                      "gated_feed_forward",
+                      "tied_embeddings",
+                      "biases",
+                      "query_key_value_biases",
+                      "rms_norm",
+                      "learned_positions",
+                      "rotary_positions",
+                      "relu",
+                      "embedding_norm",
+                      "query_key_norms"});
     if (relu && gated_feed_forward) {
       sizes.fail({"relu", "gated_feed_forward"}, "a gated feed-forward network has SiLU, not ReLU",
                  "set one of them to 0");
@@ -60,11 +76,10 @@ void write_decoder(Model& model, const DecoderSizes& sizes, const BlockShape& bl
 
   writer.begin_layer("head");
   x = writer.layer_norm("ln_f", x, sizes.hidden, !sizes.rms_norm);
-  const Activation logits =
-      sizes.tied_embeddings
-          ? writer.tied_linear("lm_head", x, block.rows(), sizes.hidden, sizes.vocabulary, false,
-                               {"wte.weight", {sizes.vocabulary, sizes.hidden}})
-          : writer.linear("lm_head", x, block.rows(), sizes.hidden, sizes.vocabulary, false);
+  const Activation logits = sizes.tied_embeddings
+                                ? writer.tied_linear("lm_head", x, block.rows(), sizes.hidden, sizes.vocabulary, false,
+                                                     {"wte.weight", {sizes.vocabulary, sizes.hidden}})
+                                : writer.linear("lm_head", x, block.rows(), sizes.hidden, sizes.vocabulary, false);
   writer.cross_entropy("loss", logits, block.rows());
   writer.deal_out(TensorSplit::vocabulary, 3);
 }

@@ -22,8 +22,7 @@ bool has_tensors(const Operator& op) {
 bool joins(const Operator& before, const Operator& next) {
   return is_elementwise(before) && is_elementwise(next) && before.tensor_split == next.tensor_split &&
          before.forward_only == next.forward_only && !has_tensors(next) &&
-         next.output_elements == before.output_elements &&
-         pass_of(next).elements_read >= before.output_elements;
+         next.output_elements == before.output_elements && pass_of(next).elements_read >= before.output_elements;
 }
 
 // `next` into `op`, whose output it reads.

@@ -44,8 +44,8 @@ bool begins_with(const std::string& architecture, const std::string& type) {
     if (c != '_' && c != '-') plain += c;
   }
   const auto same = [](char a, char b) { return std::tolower(static_cast<unsigned char>(a)) == b; };
-  return architecture.size() >= plain.size() && std::equal(plain.begin(), plain.end(), architecture.begin(),
-                                                           [&same](char b, char a) { return same(a, b); });
+  return architecture.size() >= plain.size() &&
+         std::equal(plain.begin(), plain.end(), architecture.begin(), [&same](char b, char a) { return same(a, b); });
 }
 
 std::string inferred_type(const JsonView& view) {

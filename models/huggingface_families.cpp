@@ -38,9 +38,9 @@ void start_decoder(const Config& config, HuggingFaceModel& model, const ConfigKe
                    std::int64_t sequence) {
   model.builder = "decoder";
   model.sequence = sequence;
-  model.sizes = {{"key_value_heads", 0},   {"head_dimension", 0},         {"gated_feed_forward", 0}, {"biases", 1},
-                 {"query_key_value_biases", 1}, {"rms_norm", 0},          {"learned_positions", 0},  {"relu", 0},
-                 {"rotary_positions", 0},  {"embedding_norm", 0},         {"query_key_norms", 0}};
+  model.sizes = {{"key_value_heads", 0},        {"head_dimension", 0}, {"gated_feed_forward", 0}, {"biases", 1},
+                 {"query_key_value_biases", 1}, {"rms_norm", 0},       {"learned_positions", 0},  {"relu", 0},
+                 {"rotary_positions", 0},       {"embedding_norm", 0}, {"query_key_norms", 0}};
   model.sizes["layers"] = real(config.size(layers, most_layers));
   model.sizes["vocabulary"] = real(config.size({"vocab_size"}, largest_vocabulary));
   model.sizes["tied_embeddings"] = config.flag_or("tie_word_embeddings", tied) ? 1 : 0;
@@ -61,8 +61,8 @@ void read_llama(const Config& config, HuggingFaceModel& model) {
   sizes["head_dimension"] = real(dimension);
   const std::int64_t key_value_heads = config.size_or({"num_key_value_heads"}, 0, most_heads);
   if (key_value_heads > 0 && static_cast<std::int64_t>(sizes["heads"]) % key_value_heads != 0) {
-    config.fail("num_key_value_heads", fmt::format("{} heads do not divide into {} key-value heads", sizes["heads"],
-                                                   key_value_heads));
+    config.fail("num_key_value_heads",
+                fmt::format("{} heads do not divide into {} key-value heads", sizes["heads"], key_value_heads));
   }
   sizes["key_value_heads"] = real(key_value_heads);
   sizes["feed_forward"] = real(config.size({"intermediate_size"}, widest_feed_forward));
@@ -77,8 +77,8 @@ void read_gpt2(const Config& config, HuggingFaceModel& model) {
   start_decoder(config, model, {"n_layer"}, true, config.size({"n_positions", "n_ctx"}, longest_sequence));
   Sizes& sizes = model.sizes;
   set_width(config, sizes, "n_embd", {"n_head"}, false);
-  sizes["feed_forward"] = real(config.size_or({"n_inner"}, 4 * static_cast<std::int64_t>(sizes["hidden"]),
-                                              widest_feed_forward));
+  sizes["feed_forward"] =
+      real(config.size_or({"n_inner"}, 4 * static_cast<std::int64_t>(sizes["hidden"]), widest_feed_forward));
   sizes["learned_positions"] = 1;
   sizes["relu"] = config.word_or("activation_function", "gelu_new") == "relu" ? 1 : 0;
   sizes["dropout"] = config.dropout({"resid_pdrop", "embd_pdrop", "attn_pdrop"}, default_dropout) ? 1 : 0;
@@ -219,9 +219,8 @@ void read_bart(const Config& config, HuggingFaceModel& model) {
 }  // namespace
 
 const std::vector<HuggingFaceFamily>& huggingface_families() {
-  static const std::vector<std::string> hidden_names = {"num_hidden_layers",   "hidden_size",
-                                                        "num_attention_heads", "intermediate_size",
-                                                        "vocab_size",          "max_position_embeddings"};
+  static const std::vector<std::string> hidden_names = {"num_hidden_layers", "hidden_size", "num_attention_heads",
+                                                        "intermediate_size", "vocab_size",  "max_position_embeddings"};
   static const std::vector<HuggingFaceFamily> all = {
       {{"llama", "mistral", "qwen2", "qwen3", "gemma", "phi3"}, "rms_norm_eps", hidden_names, read_llama},
       {{"gpt2"}, "n_embd", {"n_layer", "n_embd", "n_head", "n_positions", "vocab_size"}, read_gpt2},

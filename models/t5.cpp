@@ -41,9 +41,9 @@ BlockNames block_names(const std::string& attention, const std::string& feed_for
 }
 
 const CrossAttentionNames& cross_names() {
-  static const CrossAttentionNames names = {"layer.1.EncDecAttention.q",    "layer.1.EncDecAttention.k",
-                                            "layer.1.EncDecAttention.v",    "layer.1.EncDecAttention.core",
-                                            "layer.1.EncDecAttention.o",    "layer.1.layer_norm"};
+  static const CrossAttentionNames names = {"layer.1.EncDecAttention.q", "layer.1.EncDecAttention.k",
+                                            "layer.1.EncDecAttention.v", "layer.1.EncDecAttention.core",
+                                            "layer.1.EncDecAttention.o", "layer.1.layer_norm"};
   return names;
 }
 

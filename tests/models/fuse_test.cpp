@@ -13,7 +13,8 @@ using test::zoo_model;
 
 namespace {
 
-const std::map<std::string, double> gpt_layer = {{"layers", 1}, {"hidden", 1024}, {"heads", 16}, {"feed_forward", 4096}};
+const std::map<std::string, double> gpt_layer = {
+    {"layers", 1}, {"hidden", 1024}, {"heads", 16}, {"feed_forward", 4096}};
 constexpr double batch = 2, sequence = 512, hidden = 1024, feed_forward = 4096, tokens = batch * sequence;
 constexpr double element = 2;  // bytes
 

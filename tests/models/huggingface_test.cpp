@@ -33,27 +33,35 @@ const std::map<std::string, std::string> llama2_7b = {
     {"num_key_value_heads", "32"},    {"max_position_embeddings", "4096"},
     {"vocab_size", "32000"},          {"rope_scaling", "null"},
     {"tie_word_embeddings", "false"}, {"rms_norm_eps", "1e-05"}};
-const std::map<std::string, std::string> gpt2 = {{"model_type", "\"gpt2\""}, {"n_layer", "12"},     {"n_embd", "768"},
-                                                 {"n_head", "12"},           {"n_inner", "null"},   {"n_positions", "1024"},
-                                                 {"vocab_size", "50257"},    {"resid_pdrop", "0.1"}};
+const std::map<std::string, std::string> gpt2 = {
+    {"model_type", "\"gpt2\""}, {"n_layer", "12"},       {"n_embd", "768"},       {"n_head", "12"},
+    {"n_inner", "null"},        {"n_positions", "1024"}, {"vocab_size", "50257"}, {"resid_pdrop", "0.1"}};
 const std::map<std::string, std::string> bert_large = {
-    {"hidden_size", "1024"},         {"num_hidden_layers", "24"},       {"num_attention_heads", "16"},
-    {"intermediate_size", "4096"},   {"max_position_embeddings", "512"}, {"vocab_size", "30522"},
+    {"hidden_size", "1024"},       {"num_hidden_layers", "24"},        {"num_attention_heads", "16"},
+    {"intermediate_size", "4096"}, {"max_position_embeddings", "512"}, {"vocab_size", "30522"},
     {"type_vocab_size", "2"}};
 const std::map<std::string, std::string> opt_66b = {
-    {"model_type", "\"opt\""},       {"hidden_size", "9216"},  {"num_hidden_layers", "64"},
-    {"num_attention_heads", "72"},   {"ffn_dim", "36864"},     {"max_position_embeddings", "2048"},
-    {"word_embed_proj_dim", "9216"}, {"vocab_size", "50272"},  {"activation_function", "\"relu\""}};
-const std::map<std::string, std::string> bloom = {{"model_type", "\"bloom\""}, {"n_layer", "70"}, {"hidden_size", "14336"},
-                                                  {"n_head", "112"},           {"vocab_size", "250880"}};
-const std::map<std::string, std::string> t5_11b = {
-    {"model_type", "\"t5\""}, {"d_model", "1024"}, {"d_kv", "128"},   {"d_ff", "65536"},
-    {"num_heads", "128"},     {"num_layers", "24"}, {"vocab_size", "32128"}};
-const std::map<std::string, std::string> bart_large = {
-    {"model_type", "\"bart\""},       {"d_model", "1024"},          {"encoder_layers", "12"},
-    {"decoder_layers", "12"},         {"encoder_ffn_dim", "4096"},  {"decoder_ffn_dim", "4096"},
-    {"encoder_attention_heads", "16"}, {"decoder_attention_heads", "16"}, {"max_position_embeddings", "1024"},
-    {"vocab_size", "50265"}};
+    {"model_type", "\"opt\""},       {"hidden_size", "9216"}, {"num_hidden_layers", "64"},
+    {"num_attention_heads", "72"},   {"ffn_dim", "36864"},    {"max_position_embeddings", "2048"},
+    {"word_embed_proj_dim", "9216"}, {"vocab_size", "50272"}, {"activation_function", "\"relu\""}};
+const std::map<std::string, std::string> bloom = {{"model_type", "\"bloom\""},
+                                                  {"n_layer", "70"},
+                                                  {"hidden_size", "14336"},
+                                                  {"n_head", "112"},
+                                                  {"vocab_size", "250880"}};
+const std::map<std::string, std::string> t5_11b = {{"model_type", "\"t5\""}, {"d_model", "1024"},  {"d_kv", "128"},
+                                                   {"d_ff", "65536"},        {"num_heads", "128"}, {"num_layers", "24"},
+                                                   {"vocab_size", "32128"}};
+const std::map<std::string, std::string> bart_large = {{"model_type", "\"bart\""},
+                                                       {"d_model", "1024"},
+                                                       {"encoder_layers", "12"},
+                                                       {"decoder_layers", "12"},
+                                                       {"encoder_ffn_dim", "4096"},
+                                                       {"decoder_ffn_dim", "4096"},
+                                                       {"encoder_attention_heads", "16"},
+                                                       {"decoder_attention_heads", "16"},
+                                                       {"max_position_embeddings", "1024"},
+                                                       {"vocab_size", "50265"}};
 
 HuggingFaceModel read(const std::string& text) { return read_huggingface(text, "config.json"); }
 
@@ -89,17 +97,33 @@ TEST_CASE("the parameters of Hugging Face's checkpoints follow from their config
   const auto llama = [](const std::map<std::string, std::string>& changes) {
     return parameter_count(build(config(llama2_7b, changes)));
   };
-  CHECK(llama({{"hidden_size", "5120"}, {"intermediate_size", "13824"}, {"num_hidden_layers", "40"},
-               {"num_attention_heads", "40"}, {"num_key_value_heads", "null"}}) == 13'015'864'320);
-  CHECK(llama({{"hidden_size", "8192"}, {"intermediate_size", "28672"}, {"num_hidden_layers", "80"},
-               {"num_attention_heads", "64"}, {"num_key_value_heads", "8"}}) == 68'976'648'192);
-  CHECK(llama({{"model_type", "\"mistral\""}, {"intermediate_size", "14336"}, {"num_key_value_heads", "8"},
+  CHECK(llama({{"hidden_size", "5120"},
+               {"intermediate_size", "13824"},
+               {"num_hidden_layers", "40"},
+               {"num_attention_heads", "40"},
+               {"num_key_value_heads", "null"}}) == 13'015'864'320);
+  CHECK(llama({{"hidden_size", "8192"},
+               {"intermediate_size", "28672"},
+               {"num_hidden_layers", "80"},
+               {"num_attention_heads", "64"},
+               {"num_key_value_heads", "8"}}) == 68'976'648'192);
+  CHECK(llama({{"model_type", "\"mistral\""},
+               {"intermediate_size", "14336"},
+               {"num_key_value_heads", "8"},
                {"sliding_window", "4096"}}) == 7'241'732'096);
-  CHECK(llama({{"model_type", "\"qwen2\""}, {"hidden_size", "3584"}, {"intermediate_size", "18944"},
-               {"num_hidden_layers", "28"}, {"num_attention_heads", "28"}, {"num_key_value_heads", "4"},
+  CHECK(llama({{"model_type", "\"qwen2\""},
+               {"hidden_size", "3584"},
+               {"intermediate_size", "18944"},
+               {"num_hidden_layers", "28"},
+               {"num_attention_heads", "28"},
+               {"num_key_value_heads", "4"},
                {"vocab_size", "152064"}}) == 7'615'616'512);
-  CHECK(llama({{"model_type", "\"qwen3\""}, {"intermediate_size", "12288"}, {"num_hidden_layers", "36"},
-               {"num_key_value_heads", "8"}, {"head_dim", "128"}, {"vocab_size", "151936"}}) == 8'190'735'360);
+  CHECK(llama({{"model_type", "\"qwen3\""},
+               {"intermediate_size", "12288"},
+               {"num_hidden_layers", "36"},
+               {"num_key_value_heads", "8"},
+               {"head_dim", "128"},
+               {"vocab_size", "151936"}}) == 8'190'735'360);
 }
 
 TEST_CASE("BERT's heads follow the class") {
@@ -118,9 +142,14 @@ TEST_CASE("BERT's heads follow the class") {
 }
 
 TEST_CASE("an image model has its image and no sequence") {
-  const std::string text = config({{"model_type", "\"vit\""}, {"hidden_size", "768"}, {"num_hidden_layers", "12"},
-                                   {"num_attention_heads", "12"}, {"intermediate_size", "3072"}, {"image_size", "224"},
-                                   {"patch_size", "16"}, {"num_labels", "1000"}});
+  const std::string text = config({{"model_type", "\"vit\""},
+                                   {"hidden_size", "768"},
+                                   {"num_hidden_layers", "12"},
+                                   {"num_attention_heads", "12"},
+                                   {"intermediate_size", "3072"},
+                                   {"image_size", "224"},
+                                   {"patch_size", "16"},
+                                   {"num_labels", "1000"}});
   const Model model = build(text);
   CHECK(parameter_count(model) == 86'567'656);  // ViT-B/16
   CHECK(read(text).sequence == 0);
@@ -151,7 +180,8 @@ TEST_CASE("heads may be wider or narrower than their share of the hidden size, a
 
 TEST_CASE("a null is a key left out, and the word in a name is not") {
   CHECK(read(config(gpt2)).sizes.at("feed_forward") == 4 * 768);
-  CHECK(read(config(gpt2, {{"n_inner", "2048"}, {"_name_or_path", R"("a \"null\" thing")"}})).name == "a \"null\" thing");
+  CHECK(read(config(gpt2, {{"n_inner", "2048"}, {"_name_or_path", R"("a \"null\" thing")"}})).name ==
+        "a \"null\" thing");
   CHECK(read(config(llama2_7b, {{"num_key_value_heads", "null"}})).sizes.at("key_value_heads") == 0);
   const Error error = refused(config(gpt2, {{"n_layer", "null"}}));
   CHECK_THAT(error.what(), Contains("\"n_layer\" is missing"));
@@ -163,7 +193,8 @@ TEST_CASE("a language model inside a file for images and text is read, and what 
   CHECK(parameter_count(build(text)) == 6'738'415'616);
   CHECK(read(text).left_out == "vision_config");
   CHECK_THAT(build(text).source, Contains("without vision_config"));
-  const Error error = refused(R"({"vision_config": {}, "text_config": )" + config(llama2_7b, {{"vocab_size", "-1"}}) + "}");
+  const Error error =
+      refused(R"({"vision_config": {}, "text_config": )" + config(llama2_7b, {{"vocab_size", "-1"}}) + "}");
   CHECK(error.where() == "config.json: /text_config/vocab_size");
 }
 
