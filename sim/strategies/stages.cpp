@@ -6,12 +6,14 @@
 #include <numeric>
 #include <set>
 #include <string>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "base/error.h"
 #include "base/text.h"
 #include "sim/strategies/recompute.h"
+#include "sim/strategies/schedule.h"
 #include "sim/strategies/stage_cuts.h"
 
 namespace foretrain::sim::strategies {
@@ -44,19 +46,25 @@ std::vector<double> unit_seconds(const std::vector<double>& layer_seconds, const
   return seconds;
 }
 
-// The stage that has the chunk at `position` in forward order.
-std::size_t stage_at(const Plan& plan, std::size_t position) {
-  const auto stages = static_cast<std::size_t>(plan.pipeline);
-  const std::size_t round = position / stages, place = position % stages;
-  const bool goes_up_again = plan.schedule == "zb-v" && round % 2 == 1;
-  return goes_up_again ? stages - 1 - place : place;
+// The stages that have the chunks, in forward order.
+std::vector<std::size_t> stages_in_order(const Plan& plan) {
+  PipelineShape shape;
+  shape.stages = static_cast<int>(plan.pipeline);
+  shape.chunks = static_cast<int>(plan.interleave);
+  std::vector<std::size_t> stages;
+  for (Neighbour at{0, 0}; at.stage >= 0; at = chunk_after(plan.schedule, shape, at.stage, at.chunk)) {
+    stages.push_back(static_cast<std::size_t>(at.stage));
+  }
+  assert(stages.size() == static_cast<std::size_t>(plan.pipeline * plan.interleave));
+  return stages;
 }
 
 double slowest_stage(const std::vector<double>& seconds, const Counts& counts, const Plan& plan) {
   std::vector<double> stages(static_cast<std::size_t>(plan.pipeline), 0.0);
-  std::size_t unit = 0;
-  for (std::size_t chunk = 0; chunk < counts.size(); ++chunk) {
-    for (std::size_t i = 0; i < counts[chunk]; ++i) stages[stage_at(plan, chunk)] += seconds[unit++];
+  std::size_t unit = 0, chunk = 0;
+  for (const std::size_t stage : stages_in_order(plan)) {
+    for (std::size_t i = 0; i < counts[chunk]; ++i) stages[stage] += seconds[unit++];
+    ++chunk;
   }
   return *std::max_element(stages.begin(), stages.end());
 }
@@ -140,14 +148,14 @@ std::vector<Stage> stages_of(const LocalModel& model, const Plan& plan, const st
   const std::vector<std::size_t> bounds = unit_bounds(model);
   const Counts counts = counts_of(plan, bounds, layer_seconds);
   std::vector<Stage> stages(static_cast<std::size_t>(plan.pipeline));
-  std::size_t unit = 0;
-  for (std::size_t position = 0; position < counts.size(); ++position) {
+  std::size_t unit = 0, position = 0;
+  for (const std::size_t stage : stages_in_order(plan)) {
     const auto begin = model.layers.begin() + static_cast<std::ptrdiff_t>(bounds[unit]);
-    unit += counts[position];
+    unit += counts[position++];
     const auto end = model.layers.begin() + static_cast<std::ptrdiff_t>(bounds[unit]);
     LocalModel chunk{model.name, {begin, end}, {}};
     join_segments(chunk, model.segments, plan.recompute_every);
-    stages[stage_at(plan, position)].push_back(std::move(chunk));
+    stages[stage].push_back(std::move(chunk));
   }
   for (Stage& stage : stages) own_tied_tensors(stage);
   return stages;

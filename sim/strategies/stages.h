@@ -2,7 +2,8 @@
 //
 // Blocks (models::Layer::is_block) are dealt out, what stands before the first of them goes with the first chunk, what
 // follows the last with the last; a model without blocks deals out all of its layers. With `interleave` v every stage
-// has v chunks: chunk c of stage s is the (c·p + s)-th in forward order.
+// has v chunks: chunk c of stage s is the (c·p + s)-th in forward order, unless the schedule goes through the stages
+// otherwise (chunk_after of sim/strategies/schedule.h).
 #pragma once
 
 #include <cstddef>
