@@ -119,31 +119,49 @@ Reason LlmDraft::map_machine() {
   return std::nullopt;
 }
 
-Reason LlmDraft::map_model() {
-  const std::string* zoo = tables_.zoo.first(texts_);
-  if (zoo == nullptr) return unsupported("model");
-  if (row_.layers.size() != 1) return unsupported("encoder and decoder");
-  scenario_.model.name = *zoo;
-  scenario_.model.where = row_.place + ": model";
+// What the name and the notes say, then the columns.
+void LlmDraft::take_sizes() {
   std::map<std::string, double>& sizes = scenario_.model.overrides;
-  for (const NumbersFact* fact : tables_.sizes.all(texts_)) {
+  const RuleTable<NumbersFact>& rules = has_encoder() ? tables_.encoder_decoder_sizes : tables_.sizes;
+  for (const NumbersFact* fact : rules.all(texts_)) {
     for (const auto& [key, value] : *fact) sizes[key] = value;
   }
   const auto number = [&](const char* column) { return static_cast<double>(row_.number(column, 0)); };
   sizes["layers"] = static_cast<double>(row_.layers.front());
   sizes["hidden"] = number("hidden");
   sizes["heads"] = number("heads");
-  if (row_.states("kv_heads")) sizes["key_value_heads"] = number("kv_heads");
+  sizes["sequence"] = number("seq_len");
+  if (has_encoder()) {
+    sizes["decoder_layers"] = static_cast<double>(row_.layers.back());
+  } else {
+    sizes["positions"] = number("seq_len");
+    if (row_.states("kv_heads")) sizes["key_value_heads"] = number("kv_heads");
+  }
   const auto gated = sizes.find("gated_feed_forward");
   sizes["feed_forward"] = row_.states("ffn")
                               ? number("ffn")
                               : usual_feed_forward(number("hidden"), gated != sizes.end() && gated->second != 0);
-  sizes["sequence"] = sizes["positions"] = number("seq_len");
-  sizes["vocabulary"] = number("vocab");
+}
+
+Reason LlmDraft::map_model() {
+  const std::string* zoo = tables_.zoo.first(texts_);
+  if (zoo == nullptr || targets_.shared.zoo.count(*zoo) == 0) return unsupported("model");
+  scenario_.model.name = *zoo;
+  scenario_.model.where = row_.place + ": model";
+  take_sizes();
+  if (has_encoder() && scenario_.model.overrides.count("decoder_sequence") == 0) {
+    return Reason("not stated: the decoder's sequence length");
+  }
+  return map_vocabulary();
+}
+
+Reason LlmDraft::map_vocabulary() {
+  double& size = scenario_.model.overrides["vocabulary"];
+  size = static_cast<double>(row_.number("vocab", 0));
   if (row_.states("vocab")) return std::nullopt;
   const NumberFact* vocabulary = tables_.vocabularies.first(texts_);
   if (vocabulary == nullptr) return Reason("not stated: the vocabulary");
-  sizes["vocabulary"] = vocabulary->value;
+  size = vocabulary->value;
   assume(vocabulary->assumed, fmt::format("{}", vocabulary->value));
   return std::nullopt;
 }
@@ -197,6 +215,9 @@ Reason LlmDraft::map_plan() {
   if (!schedule->unsupported.empty()) return unsupported(schedule->unsupported);
   plan.schedule = schedule->value;
   plan.interleave = row_.number("vpp", 1);
+  if (plan.schedule == "interleaved" && micro_batches() % plan.pipeline != 0) {
+    return unsupported("interleaved micro-batches that are no multiple of the stages");
+  }
   assume(schedule->assumed, schedule->value);
   split_stages();
   return std::nullopt;
@@ -215,15 +236,26 @@ Reason LlmDraft::map_software() {
   return std::nullopt;
 }
 
+// Per layer 24·B·s·h²·(1 + s/6h) forward, twice that backward, and once more where layers are recomputed; logits
+// 6·B·s·h·V in all. Encoder and decoder each at their own length, without attention from one to the other.
 double LlmDraft::ideal_step_seconds() const {
   const auto size = [&](const char* key) { return scenario_.model.overrides.at(key); };
-  const double layers = size("layers"), hidden = size("hidden"), sequence = size("sequence");
-  const bool full = scenario_.plan.recompute == "full";
-  const double passes = full ? 96 : 72;  // forward once and backward twice, or forward twice
-  const double logits = size("vocabulary") / ((full ? 16 : 12) * layers * hidden);
-  const double flops = passes * static_cast<double>(scenario_.training.global_batch) * layers * sequence * hidden *
-                       hidden * (1 + sequence / (6 * hidden) + logits);
+  const double batch = static_cast<double>(scenario_.training.global_batch), hidden = size("hidden");
+  const double forward_passes = scenario_.plan.recompute == "full" ? 4 : 3;
+  const auto blocks = [&](double layers, double sequence) {
+    return forward_passes * 24 * batch * sequence * layers * hidden * hidden * (1 + sequence / (6 * hidden));
+  };
+  double flops = blocks(size("layers"), size("sequence")), length = size("sequence");
+  if (has_encoder()) {
+    length = size("decoder_sequence");
+    flops += blocks(size("decoder_layers"), length);
+  }
+  flops += 6 * batch * length * hidden * size("vocabulary");
   return flops / node_.device->peak.at(scenario_.training.precision).value / static_cast<double>(scenario_.cluster.gpus);
+}
+
+std::int64_t LlmDraft::micro_batches() const {
+  return row_.number("global_batch", 1) / (row_.number("micro_batch", 1) * row_.number("dp", 1));
 }
 
 std::string LlmDraft::joined_texts(const std::vector<std::string>& columns) const {
@@ -241,9 +273,7 @@ sim::LlmRun LlmDraft::run() const {
   run.assumed_spread = std::sqrt(assumed_variance_);
   run.ideal_step_seconds = ideal_step_seconds();
   const sim::Plan& plan = scenario_.plan;
-  const double micro_batches = static_cast<double>(row_.number("global_batch", 1)) /
-                               static_cast<double>(row_.number("micro_batch", 1) * row_.number("dp", 1));
-  run.bubble = static_cast<double>(plan.pipeline - 1) / (micro_batches * static_cast<double>(plan.interleave));
+  run.bubble = static_cast<double>(plan.pipeline - 1) / static_cast<double>(micro_batches() * plan.interleave);
   run.set = joined_texts(columns_of_set);
   run.configuration = joined_texts(columns_of_configuration);
   return run;

@@ -1,7 +1,7 @@
 // LLM draft: what is known of a published training run while it is mapped, one subject after the other.
 #pragma once
 
-#include <set>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -39,6 +39,7 @@ class LlmDraft {
   [[nodiscard]] Reason check_degrees() const;
   Reason map_machine();
   Reason map_model();
+  Reason map_vocabulary();
   Reason map_training();
   Reason map_plan();
   Reason map_software();
@@ -46,6 +47,9 @@ class LlmDraft {
   // Notes that something is not stated, and how far the step may be off because of it.
   void assume(const std::string& what, const std::string& instead);
   void split_stages();
+  void take_sizes();
+  [[nodiscard]] bool has_encoder() const { return row_.layers.size() == 2; }
+  [[nodiscard]] std::int64_t micro_batches() const;  // per step and pipeline
   [[nodiscard]] double ideal_step_seconds() const;
   [[nodiscard]] std::string joined_texts(const std::vector<std::string>& columns) const;
 

@@ -67,6 +67,7 @@ LlmTables::LlmTables(const DataStore& data)
     : unsupported(table<std::string>(data, "llm_models", "unsupported", text_under("unsupported"))),
       zoo(table<std::string>(data, "llm_models", "models", text_under("zoo"))),
       sizes(table<NumbersFact>(data, "llm_models", "sizes", parse_numbers)),
+      encoder_decoder_sizes(table<NumbersFact>(data, "llm_models", "encoder_decoder_sizes", parse_numbers)),
       vocabularies(table<NumberFact>(data, "llm_models", "vocabularies", number_fact("vocabulary"))),
       gpus(table<TextFact>(data, "llm_machines", "gpus", text_fact("device"))),
       machines(table<LlmMachineFact>(data, "llm_machines", "machines", parse_llm_machine)),

@@ -42,7 +42,7 @@ struct LlmTables {
 
   RuleTable<std::string> unsupported;  // classes of rows, each with its reason
   RuleTable<std::string> zoo;
-  RuleTable<NumbersFact> sizes;
+  RuleTable<NumbersFact> sizes, encoder_decoder_sizes;
   RuleTable<NumberFact> vocabularies;
   RuleTable<TextFact> gpus;
   RuleTable<LlmMachineFact> machines;

@@ -160,10 +160,11 @@ TEST_CASE("several files are one corpus, with each family once") {
 }
 
 TEST_CASE("the kind of a file is known by its header") {
-  const Outcome language_models = validated("id,file,gpus,tp,pp,dp,step_time_s\nr1,a.csv,8,1,1,8,2.5\n");
-  CHECK(language_models.code == 2);
-  CHECK(language_models.out.empty());
-  CHECK(language_models.err.find("this version validates speedup families only") != std::string::npos);
+  const Outcome incomplete = validated("id,file,gpus,tp,pp,dp,step_time_s\nr1,a.csv,8,1,1,8,2.5\n");
+  CHECK(incomplete.code == 2);
+  CHECK(incomplete.out.empty());
+  CHECK(incomplete.err.find("this is no table of training runs") != std::string::npos);
+  CHECK(incomplete.err.find("micro_batch") != std::string::npos);
 
   const Outcome something = validated("family_id,file,gpus,values\nF1,a.csv,1 2,10 19\n");
   CHECK(something.code == 2);
