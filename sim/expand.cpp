@@ -21,6 +21,16 @@ bool is_used(const std::string& communicator, const std::vector<Program>& progra
   });
 }
 
+// On every communicator of that name.
+[[maybe_unused]] bool is_for_sending_only(const std::string& communicator, const std::vector<Program>& programs) {
+  return std::all_of(programs.begin(), programs.end(), [&](const Program& program) {
+    return std::all_of(program.activities.begin(), program.activities.end(), [&](const Activity& activity) {
+      return !activity.is_collective || program.communicators[activity.communicator] != communicator ||
+             activity.collective == calibrate::CollectiveKind::send_receive;
+    });
+  });
+}
+
 Group make_group(const std::vector<int>& ranks, const Communicator& communicator, const Topology& topology) {
   Group group;
   group.communicator = communicator.name;
@@ -42,6 +52,7 @@ Membership add_groups(const Placement& placement, const Topology& topology, Job&
   Membership membership;
   for (const Communicator& communicator : placement.communicators) {
     if (!is_used(communicator.name, job.programs)) continue;
+    assert(communicator.pattern != Pattern::pair || is_for_sending_only(communicator.name, job.programs));
     std::vector<std::uint32_t>& group_of = membership.group_of[communicator.name];
     group_of.assign(placement.class_of_rank.size(), no_group);
     for (const std::vector<int>& ranks : communicator.groups) {

@@ -14,8 +14,8 @@ class EventQueue {
  public:
   struct Event {
     double at = 0;
-    std::uint64_t name = 0;   // the caller's
-    std::uint8_t sort = 0;  // the caller's
+    std::uint64_t name = 0;  // the caller's, as is `sort`
+    std::uint8_t sort = 0;
   };
 
   EventHandle add(const Event& event);

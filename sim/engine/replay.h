@@ -2,8 +2,9 @@
 //
 // SimGrid is the clock and the max-min fluid network; programs, streams and collectives are ours.
 // Activities are created when ready; compute, host work and latencies are timers, communication is flows
-// over zero-latency links (a flow alone on its links is a timer too: sim/engine/simulation.h). One process may replay any number of jobs, one at a time (SimGrid is not
-// thread-safe); every timeline starts at zero and does not depend, to the last bit, on replays before it.
+// over zero-latency links (a flow alone on its links is a timer too: sim/engine/simulation.h). One process
+// may replay any number of jobs, one at a time (SimGrid is not thread-safe); every timeline starts at zero
+// and does not depend, to the last bit, on replays before it.
 #pragma once
 
 #include "base/parameter.h"
@@ -23,7 +24,7 @@ enum class Fidelity {
 struct ReplayOptions {
   Fidelity fidelity = Fidelity::fluid;
   const Draw* draw = nullptr;  // multipliers of time per parameter; none = all 1
-  LoneFlows lone_flows = LoneFlows::as_timers;  // the other way for tests: the same results
+  LoneFlows lone_flows = LoneFlows::as_timers;  // the other way gives the same results, for tests
 };
 
 // Throws Error (ExitCode::failed) naming ranks, classes, calls and communicators when the job contradicts

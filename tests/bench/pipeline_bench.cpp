@@ -47,8 +47,9 @@ double most_resident_mbytes() {
   return 0;
 }
 
-Cost cost(const Layout& layout, int micro_batches, bool folded) {
-  TestNetwork network(layout.ranks(), 8, calibrate::IntraNode::nvswitch, 8);
+// Nodes of 8 GPUs with 1.6 Tb/s in so many NICs.
+Cost cost(const Layout& layout, int micro_batches, bool folded, int nics = 8) {
+  TestNetwork network(layout.ranks(), 8, calibrate::IntraNode::nvswitch, nics);
   network.cluster.machine.inter_node_bandwidth = gbits_per_s(8 * 200);
   const Topology topology = network.topology();
   const CollectiveCosts costs = network.costs(topology);
@@ -112,6 +113,11 @@ int main() {
   for (const int data : {1, 2, 4, 8}) {
     reference = print(fmt::format("16 stages × 192 micro-batches, {} GPUs, every rank", 128 * data),
                       fastest(layout_of(8, data, 16), 192, false, 1), reference);
+  }
+  reference = 0;
+  for (const int data : {1, 2, 4}) {
+    reference = print(fmt::format("the same, {} GPUs, 8 of them to a NIC", 128 * data),
+                      cost(layout_of(8, data, 16), 192, false, 1), reference);
   }
   fmt::print("most memory: {:.0f} MB\n", most_resident_mbytes());
 }

@@ -77,7 +77,7 @@ TEST_CASE("a pair meets: the sender waits for a receiver that comes late") {
   CHECK(span(timeline, 0, 0).start == 0);
 }
 
-TEST_CASE("a pipeline without transfers takes (m + p - 1) passes each way") {
+TEST_CASE("a pipeline with short transfers takes m + p - 1 passes each way and a few transfers") {
   const Layout layout = layout_of(1, 1, 4);
   TestNetwork network(4, 4, IntraNode::nvswitch, 1);
   const Topology topology = network.topology();

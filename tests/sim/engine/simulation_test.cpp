@@ -125,7 +125,9 @@ TEST_CASE("random flows end when SimGrid alone says they do") {
     }
     const Log timers = log_of(flows), simgrid = log_of(flows, LoneFlows::on_simgrid);
     CAPTURE(round);
-    for (Token flow = 0; flow < flows.size(); ++flow) REQUIRE(timers.end(flow) == Approx(simgrid.end(flow)).epsilon(1e-9));
+    for (Token flow = 0; flow < flows.size(); ++flow) {
+      REQUIRE(timers.end(flow) == Approx(simgrid.end(flow)).epsilon(1e-9));
+    }
   }
 }
 
