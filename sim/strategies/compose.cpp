@@ -117,10 +117,12 @@ class Composer {
     const bool shares = layout_.data() > 1 || has_parameter_servers(chosen_reducer(choice, input_.stack));
     const std::unique_ptr<Reducer> reducer = shares ? make_reducer(writer) : nullptr;
     const bool adds_up = !updates_every_micro_batch(choice, input_.stack);
+    // Sums of parts are the reducer's, and of parts only.
+    const bool sums_parts = layout_.data() > 1 && keeps_gradients_in_parts(input_.scenario.plan, input_.stack);
     std::vector<Chunk> chunks;
     std::size_t first_operator = 0;
     for (const LocalModel& chunk : own) {
-      chunks.emplace_back(writer, chunk, batches_.accumulation, adds_up, first_operator);
+      chunks.emplace_back(writer, chunk, batches_.accumulation, adds_up && !sums_parts, first_operator);
       first_operator += flat_operators(chunk).size();
       note_extrapolated(chunks.back());
     }
