@@ -187,7 +187,9 @@ OperatorTime OperatorClock::convolution(const models::ConvolutionShape& s, const
   KernelTime time;
   const auto add = [&](ConvolutionPass pass) { time += convolution_time(machine(matrix_), profile, s, pass); };
   if (direction == Direction::forward) add(ConvolutionPass::forward);
-  if (direction == Direction::backward || direction == Direction::weight_gradient) add(ConvolutionPass::weight_gradient);
+  if (direction == Direction::backward || direction == Direction::weight_gradient) {
+    add(ConvolutionPass::weight_gradient);
+  }
   if (both || direction == Direction::input_gradient) add(ConvolutionPass::input_gradient);
   const Flops work = models::forward_flops(op) * (both ? 2.0 : 1.0);
   const double share = best_share(device_.products.at(matrix_.profile)) * profile.forward;

@@ -3,8 +3,8 @@
 // Passes are blocks (chunk.h). Written in detail are those that a reducer works beside, the first forward and the last
 // backward pass of every chunk, and all of them in a step of few micro-batches (ComposeInput::explicit_micro_batches).
 // Results go to the next stage on streams of their own, received ahead of their turn, in the order in which they are
-// sent; where the stack does not overlap transfers, the turn after a pass waits until its result has been sent. Gradients
-// of all micro-batches are added up before they are reduced.
+// sent; where the stack does not overlap transfers, the turn after a pass waits until its result has been sent.
+// Gradients of all micro-batches are added up before they are reduced.
 #pragma once
 
 #include <cstdint>

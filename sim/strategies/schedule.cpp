@@ -53,8 +53,8 @@ void require_schedule(const Plan& plan, std::int64_t micro_batches) {
     require_chunks(plan, chunks == 1, "set plan.interleave to 1, or plan.schedule to \"interleaved\"");
   }
   if (chunks > 1 && micro_batches % plan.pipeline != 0) {
-    throw Error(fmt::format("{} micro-batches on {} interleaved stages, which take as many at a time as there are stages",
-                            micro_batches, plan.pipeline),
+    throw Error(fmt::format("{} micro-batches on {} interleaved stages, which take {} at a time", micro_batches,
+                            plan.pipeline, plan.pipeline),
                 "/plan/interleave", "change plan.interleave to 1, or training.global_batch so that it divides");
   }
 }

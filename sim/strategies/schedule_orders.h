@@ -1,4 +1,4 @@
-// The orders behind schedule_of(): one function per schedule, each in a file of its own. All take a stage in [0, stages).
+// The orders behind schedule_of(), one function per schedule, each in a file of its own; 0 ≤ stage < stages.
 #pragma once
 
 #include <vector>

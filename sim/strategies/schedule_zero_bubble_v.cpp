@@ -1,5 +1,5 @@
-// V-ZB of Qi et al. 2024 (arXiv:2405.15362): chunk 0 of the stages goes down the pipeline, chunk 1 up again, so that the
-// first stage also has the last layers, and every stage holds as much as the first one of 1f1b.
+// V-ZB of Qi et al. 2024 (arXiv:2405.15362): chunk 0 of the stages goes down the pipeline, chunk 1 up again, so that
+// the first stage also has the last layers, and every stage holds as much as the first one of 1f1b.
 #include <algorithm>
 #include <utility>
 

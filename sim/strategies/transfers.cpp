@@ -31,7 +31,11 @@ const char* what(Pass pass) { return pass == Pass::forward ? "activations" : "gr
 }  // namespace
 
 Transfers::Transfers(StepWriter& writer, const PipelineShape& shape, const std::vector<Stage>& stages)
-    : writer_(writer), schedule_(writer.input().scenario.plan.schedule), shape_(shape), stages_(stages) {
+    : writer_(writer),
+      schedule_(writer.input().scenario.plan.schedule),
+      shape_(shape),
+      stages_(stages),
+      arrivals_(static_cast<std::size_t>(2 * shape.chunks * shape.micro_batches)) {
   const bool in_parts = writer.input().scenario.plan.sequence_parallel;  // by themselves
   if (writer.stack("scatter_gather_transfers") != 0 && !in_parts) senders_ = writer.layout().tensor();
   const int before = (writer.stage() + shape.stages - 1) % shape.stages, after = (writer.stage() + 1) % shape.stages;
@@ -51,59 +55,73 @@ Transfers::Result Transfers::result_of(int stage, const Turn& turn) const {
                     models::activation_bytes(writer_.input().scenario.training.precision))};
 }
 
+Transfers::Slot Transfers::slot_of(bool forward, int chunk, std::int64_t micro_batch) const {
+  return static_cast<Slot>(((forward ? 0 : shape_.chunks) + chunk) * shape_.micro_batches + micro_batch);
+}
+
+Transfers::Source Transfers::source_of(Slot slot) const {
+  const auto passes = static_cast<std::int64_t>(slot) / shape_.micro_batches;
+  const bool forward = passes < shape_.chunks;
+  const auto chunk = static_cast<int>(passes % shape_.chunks);
+  const Neighbour from = forward ? chunk_before(schedule_, shape_, writer_.stage(), chunk)
+                                 : chunk_after(schedule_, shape_, writer_.stage(), chunk);
+  const Pass pass = forward ? Pass::forward : Pass::backward;
+  return {from.stage, pass, result_of(from.stage, {pass, from.chunk, 0}).bytes};
+}
+
+std::size_t Transfers::inbox_named(const std::string& communicator) {
+  for (std::size_t i = 0; i < inboxes_.size(); ++i) {
+    if (inboxes_[i].communicator == communicator) return i;
+  }
+  inboxes_.emplace_back();
+  inboxes_.back().communicator = communicator;
+  return inboxes_.size() - 1;
+}
+
 void Transfers::expect_from(int stage) {
   if (stage == writer_.stage()) return;
   for (const Turn& turn : schedule_of(schedule_, shape_, stage)) {
     const Neighbour to = result_of(stage, turn).to;
     if (to.stage != writer_.stage()) continue;
-    const Key key{turn.pass == Pass::forward, to.chunk, turn.micro_batch};
-    const std::string name = communicator_of(turn.pass, stage, to.stage, shape_.stages);
-    inboxes_[name].expected.push_back(key);
-    communicators_[key] = name;
+    const Slot slot = slot_of(turn.pass == Pass::forward, to.chunk, turn.micro_batch);
+    const std::size_t inbox = inbox_named(communicator_of(turn.pass, stage, to.stage, shape_.stages));
+    inboxes_[inbox].expected.push_back(slot);
+    arrivals_[slot].inbox = inbox;
   }
 }
 
-Transfers::Source Transfers::source_of(const Key& key) const {
-  const auto& [forward, chunk, micro_batch] = key;
-  const Neighbour from = forward ? chunk_before(schedule_, shape_, writer_.stage(), chunk)
-                                 : chunk_after(schedule_, shape_, writer_.stage(), chunk);
-  const Pass pass = forward ? Pass::forward : Pass::backward;
-  return {from.stage, pass, result_of(from.stage, {pass, from.chunk, micro_batch}).bytes};
-}
-
-void Transfers::write_next(const std::string& communicator) {
-  Inbox& inbox = inboxes_.at(communicator);
+void Transfers::write_next(Inbox& inbox) {
   assert(inbox.written < inbox.expected.size());
-  const Key key = inbox.expected[inbox.written++];
-  const Source source = source_of(key);
+  const Slot slot = inbox.expected[inbox.written++];
+  const Source source = source_of(slot);
   const bool onward = goes_onward(source.pass, source.stage, writer_.stage(), shape_.stages);
   Program& program = writer_.program();
-  arrived_[key] = program.add_collective(
-      writer_.stream(stream_name("receive", onward), StreamKind::communication), program.add_communicator(communicator),
-      CollectiveKind::send_receive, part(source.bytes), program.add_label(std::string("receive ") + what(source.pass)));
+  arrivals_[slot].received = program.add_collective(
+      writer_.stream(stream_name("receive", onward), StreamKind::communication),
+      program.add_communicator(inbox.communicator), CollectiveKind::send_receive, part(source.bytes),
+      program.add_label(std::string("receive ") + what(source.pass)));
 }
 
 std::vector<ActivityIndex> Transfers::receive(const Turn& turn) {
   if (turn.pass == Pass::weight_gradient) return {};
-  const Key key{turn.pass == Pass::forward, turn.chunk, turn.micro_batch};
-  if (const auto handed = handed_over_.find(key); handed != handed_over_.end()) return handed->second;
-  const auto known = communicators_.find(key);
-  if (known == communicators_.end()) return {};
-  while (arrived_.count(key) == 0) write_next(known->second);
-  if (senders_ == 1) return {arrived_.at(key)};
+  const Slot slot = slot_of(turn.pass == Pass::forward, turn.chunk, turn.micro_batch);
+  const Arrival& arrival = arrivals_[slot];
+  if (!arrival.inbox) return arrival.handed_over;
+  while (!arrival.received) write_next(inboxes_[*arrival.inbox]);
+  if (senders_ == 1) return {*arrival.received};
   // Every rank has its part; the next layer needs all of it.
   Program& program = writer_.program();
   return {program.add_collective(
       writer_.stream(std::string(tensor_communicator) + "-parallel communication", StreamKind::communication),
-      program.add_communicator(tensor_communicator), CollectiveKind::all_gather,
-      source_of(key).bytes, program.add_label(std::string("gather ") + what(turn.pass)), {arrived_.at(key)})};
+      program.add_communicator(tensor_communicator), CollectiveKind::all_gather, source_of(slot).bytes,
+      program.add_label(std::string("gather ") + what(turn.pass)), {*arrival.received})};
 }
 
 std::vector<ActivityIndex> Transfers::send(const Turn& turn, std::vector<ActivityIndex> done) {
   const auto& [to, bytes] = result_of(writer_.stage(), turn);
   if (to.stage < 0) return {};
   if (to.stage == writer_.stage()) {
-    handed_over_[{turn.pass == Pass::forward, to.chunk, turn.micro_batch}] = std::move(done);
+    arrivals_[slot_of(turn.pass == Pass::forward, to.chunk, turn.micro_batch)].handed_over = std::move(done);
     return {};
   }
   const bool onward = goes_onward(turn.pass, writer_.stage(), to.stage, shape_.stages);

@@ -1,10 +1,10 @@
 // Transfers: what a pipeline stage sends to its neighbours and receives from them.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <map>
+#include <optional>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "sim/strategies/schedule.h"
@@ -24,11 +24,18 @@ class Transfers {
   std::vector<ActivityIndex> send(const Turn& turn, std::vector<ActivityIndex> done);
 
  private:
-  using Key = std::tuple<bool, int, std::int64_t>;  // forward or not, the receiver's chunk, micro-batch
+  // One kind of pass, the receiver's chunk and micro-batch, numbered through.
+  using Slot = std::size_t;
   // What comes over one communicator, in the order in which it is sent, and how much of it has been written.
   struct Inbox {
-    std::vector<Key> expected;
+    std::string communicator;
+    std::vector<Slot> expected;
     std::size_t written = 0;
+  };
+  struct Arrival {
+    std::optional<std::size_t> inbox;  // where it comes from another stage
+    std::optional<ActivityIndex> received;
+    std::vector<ActivityIndex> handed_over;  // where it comes from another chunk of the stage
   };
   struct Result {
     Neighbour to;
@@ -42,9 +49,11 @@ class Transfers {
 
   // What a turn of a stage makes for the next chunk.
   [[nodiscard]] Result result_of(int stage, const Turn& turn) const;
-  [[nodiscard]] Source source_of(const Key& key) const;
+  [[nodiscard]] Source source_of(Slot slot) const;
+  [[nodiscard]] Slot slot_of(bool forward, int chunk, std::int64_t micro_batch) const;
+  [[nodiscard]] std::size_t inbox_named(const std::string& communicator);
   void expect_from(int stage);
-  void write_next(const std::string& communicator);
+  void write_next(Inbox& inbox);
   [[nodiscard]] Bytes part(Bytes bytes) const { return bytes * (1.0 / senders_); }
 
   StepWriter& writer_;
@@ -52,10 +61,8 @@ class Transfers {
   PipelineShape shape_;
   const std::vector<Stage>& stages_;
   int senders_ = 1;  // tensor-parallel ranks that each send a part
-  std::map<std::string, Inbox> inboxes_;      // by communicator
-  std::map<Key, std::string> communicators_;  // by what is expected
-  std::map<Key, ActivityIndex> arrived_;
-  std::map<Key, std::vector<ActivityIndex>> handed_over_;  // from one chunk of the stage to another
+  std::vector<Inbox> inboxes_;
+  std::vector<Arrival> arrivals_;  // by slot
 };
 
 }  // namespace foretrain::sim::strategies

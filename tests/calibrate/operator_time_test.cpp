@@ -292,8 +292,9 @@ TEST_CASE("fp8 is what Hopper and Blackwell have") {
     const auto& peak = catalogue.device(name).peak;
     return peak.at(Precision::fp8) / peak.at(Precision::fp16);
   };
-  for (const char* name : {"H100-SXM5-80GB", "H100-PCIE-80GB", "H100-NVL-94GB", "H200-SXM-141GB", "H800-SXM5-80GB",
-                           "GH200-96GB", "H20-96GB", "B200-SXM-180GB", "B300-SXM-288GB", "GB200-186GB", "GB300-288GB"}) {
+  for (const char* name :
+       {"H100-SXM5-80GB", "H100-PCIE-80GB", "H100-NVL-94GB", "H200-SXM-141GB", "H800-SXM5-80GB", "GH200-96GB",
+        "H20-96GB", "B200-SXM-180GB", "B300-SXM-288GB", "GB200-186GB", "GB300-288GB"}) {
     INFO(name);
     CHECK(twice_fp16(name) == Approx(2).epsilon(0.002));
     CHECK(catalogue.device(name).products.at(Precision::fp8).evidence.relative_spread >= 0.25);

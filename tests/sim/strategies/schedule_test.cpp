@@ -57,7 +57,9 @@ TEST_CASE("on every stage every micro-batch goes forward, then back, each once")
         in_order = in_order && turn.chunk >= 0 && turn.chunk < shape.chunks && turn.micro_batch < shape.micro_batches;
         switch (turn.pass) {
           case Pass::forward: in_order = in_order && forward.insert(which).second; break;
-          case Pass::backward: in_order = in_order && !apart && forward.count(which) && done.insert(which).second; break;
+          case Pass::backward:
+            in_order = in_order && !apart && forward.count(which) && done.insert(which).second;
+            break;
           case Pass::input_gradient: in_order = in_order && forward.count(which) && back.insert(which).second; break;
           case Pass::weight_gradient: in_order = in_order && back.count(which) && done.insert(which).second; break;
         }
@@ -92,7 +94,8 @@ TEST_CASE("the bubble of gpipe and 1f1b is (p−1)·(F+B), whatever the two take
 TEST_CASE("mere placement of layers runs one stage at a time") {
   for (int p = 1; p <= 8; ++p) {
     for (const std::int64_t m : counts) {  // p·m·(F+B)
-      CHECK(course_of("none", {p, 1, m}, {1, 1, 0.5}).makespan == Approx(p * static_cast<double>(m) * 2.5).epsilon(1e-12));
+      const double work = static_cast<double>(m) * 2.5;
+      CHECK(course_of("none", {p, 1, m}, {1, 1, 0.5}).makespan == Approx(p * work).epsilon(1e-12));
     }
   }
 }
