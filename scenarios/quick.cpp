@@ -230,7 +230,8 @@ Json quick_scenario(const QuickScenario& quick, const calibrate::Catalogue& cata
   Json draft = quick.megatron.empty() ? flags_draft(quick, catalogue) : megatron_draft(quick, notes);
   require("--machine", quick.machine, "a name of `foretrain list machines`");
   if (!has_own_batch) require("--batch", quick.batch, "samples per GPU in one forward pass, for instance --batch 64");
-  draft["cluster"]["machine"] = catalogue.machine(quick.machine, printable("--machine " + quick.machine)).name;
+  draft["cluster"] = {{"machine", catalogue.machine(quick.machine, printable("--machine " + quick.machine)).name},
+                      {"gpus", draft["cluster"]["gpus"]}};
   if (!quick.deepspeed.empty()) put_deepspeed(quick, catalogue, draft, notes);
   if (!quick.stack.empty()) {
     static_cast<void>(catalogue.stack(quick.stack, printable("--stack " + quick.stack)));

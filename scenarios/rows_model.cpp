@@ -40,13 +40,6 @@ void add_model_fields(Fields& fields) {
                           .variant = "zoo",
                           .shown = true},
                          Kind::zoo));
-  fields.push_back(numbers(
-      {.path = "model.*",
-       .range = {0, 1e9},
-       .doc = "A size of the zoo entry (or configuration), by the entry's own key, in place of its default.",
-       .example = "24",
-       .variant = "zoo"},
-      [](Scenario & s) -> auto& { return s.model.overrides; }));
   fields.push_back(named({.path = "model.huggingface",
                           .label = "model {}",
                           .doc = "A Hugging Face config.json, relative to the scenario's own directory. Further keys of "
@@ -56,6 +49,13 @@ void add_model_fields(Fields& fields) {
                           .aliases = {"config", "hf", "model_name_or_path"},
                           .variant = "huggingface"},
                          Kind::huggingface));
+  fields.push_back(numbers(
+      {.path = "model.*",
+       .range = {0, 1e9},
+       .doc = "A size of the zoo entry (or configuration), by the entry's own key, in place of its default.",
+       .example = "24",
+       .variant = "zoo"},
+      [](Scenario & s) -> auto& { return s.model.overrides; }));
   fields.push_back(named({.path = "model.operators",
                           .label = "model {}",
                           .doc = "A file that lists a model's operators, relative to the scenario's own directory.",

@@ -1,3 +1,5 @@
+#include <nlohmann/json.hpp>
+
 #include "scenarios/reader.h"
 
 #include "tests/catch.h"
