@@ -6,7 +6,7 @@
 
 #include "scenarios/corpus/family_draft.h"
 #include "sim/stack_choice.h"
-#include "sim/strategies/plan_memory.h"
+#include "sim/gpu_memory.h"
 #include "sim/workload.h"
 
 namespace foretrain::scenarios {
@@ -46,7 +46,7 @@ GpuMemory FamilyDraft::gpu_memory() const {
   const auto taken = [this, smallest, cluster,
                       chosen = sim::chosen_stack(scenario_.stack, catalogue_)](std::int64_t micro_batch) {
     const models::Model model = sim::build_workload(smallest, micro_batch, catalogue_.data());
-    return sim::strategies::plan_memory(model, smallest, chosen, cluster).of_fullest().total();
+    return sim::gpu_memory(model, smallest, chosen, cluster);
   };
   const Bytes capacity = node_.device->memory, at_most = capacity * tables_.batches.first(texts_)->memory_factor;
   GpuMemory memory;

@@ -5,7 +5,7 @@
 #include "models/precision.h"
 #include "scenarios/corpus/fact_parsers.h"
 #include "scenarios/corpus/llm_row.h"
-#include "sim/strategies/schedule.h"
+#include "sim/plan_names.h"
 
 namespace foretrain::scenarios {
 namespace {
@@ -79,7 +79,7 @@ LlmTables::LlmTables(const DataStore& data)
       sequence_parallel(table<TextFact>(data, "llm_software", "sequence_parallel",
                                         text_fact("sequence_parallel", {"yes", "no"}))),
       schedules(table<TextFact>(data, "llm_software", "schedules",
-                                text_fact("schedule", sim::strategies::schedule_names()))),
+                                text_fact("schedule", sim::schedule_names()))),
       sharding(table<ShardingFact>(data, "llm_software", "sharding", parse_sharding)),
       assumptions(table<AssumptionFact>(data, "llm_assumptions", "assumptions", parse_assumption)) {}
 

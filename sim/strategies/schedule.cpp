@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "sim/plan_names.h"
 #include "sim/strategies/schedule_orders.h"
 
 namespace foretrain::sim::strategies {
@@ -33,12 +34,6 @@ void require_chunks(const Plan& plan, bool fits, const std::string& hint) {
 }
 
 }  // namespace
-
-const std::vector<std::string>& schedule_names() {
-  static const std::vector<std::string> names = {"none",        "gpipe", "1f1b",  "interleaved",
-                                                 "zero-bubble", "zb-h1", "zb-h2", "zb-v"};
-  return names;
-}
 
 void require_schedule(const Plan& plan, std::int64_t micro_batches) {
   const std::vector<std::string>& names = schedule_names();

@@ -34,7 +34,6 @@ struct PipelineShape {
   std::int64_t micro_batches = 1;
 };
 
-[[nodiscard]] const std::vector<std::string>& schedule_names();
 // "zero-bubble" stands for zb-h1. Throws Error when the plan's schedule is unknown, or does not go with its interleave
 // or the number of micro-batches (interleaved needs a multiple of the stages, zb-v two chunks).
 void require_schedule(const Plan& plan, std::int64_t micro_batches);

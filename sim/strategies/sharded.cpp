@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "sim/plan_names.h"
 #include "sim/stack_choice.h"
 #include "sim/strategies/sharded_state.h"
 #include "sim/strategies/sharded_units.h"
@@ -58,11 +59,6 @@ int hybrid_group(const Plan& plan, int data_parallel, int gpus_per_node) {
 }
 
 }  // namespace
-
-const std::vector<std::string>& sharding_names() {
-  static const std::vector<std::string> names = {none, "zero1", "zero2", "zero3", "hsdp"};
-  return names;
-}
 
 void require_known_sharding(const Scenario& scenario, const calibrate::Stack& stack) {
   const Plan& plan = scenario.plan;

@@ -16,8 +16,6 @@
 
 namespace foretrain::sim::strategies {
 
-[[nodiscard]] const std::vector<std::string>& sharding_names();  // "none" among them
-
 // Throws Error when the chosen sharding is unknown, or does not go with the reducer, the compression, the stack or the
 // pipeline; on any number of GPUs.
 void require_known_sharding(const Scenario& scenario, const calibrate::Stack& stack);

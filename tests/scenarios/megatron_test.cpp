@@ -143,7 +143,7 @@ TEST_CASE("What changes time and is not simulated is an error at its line") {
   CHECK_THAT(notes_of(std::string(smallest) + "--lr 1 --seed 2"), Contains("ignored: 2 arguments"));
 }
 
-TEST_CASE("Flags change an imported run; without a machine or a number of GPUs it asks for one") {
+TEST_CASE("Flags change an imported run, without a machine or a number of GPUs it asks for one") {
   QuickScenario quick = quick_of(fixtures + "launch.sh");
   const sim::Scenario own = scenario_of(quick);
   CHECK(own.plan.tensor == 4);

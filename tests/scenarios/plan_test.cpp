@@ -3,7 +3,7 @@
 
 #include "scenarios/fields.h"
 #include "scenarios/reader.h"
-#include "sim/strategies/schedule.h"
+#include "sim/plan_names.h"
 #include "tests/catch.h"
 #include "tests/scenarios/examples.h"
 
@@ -43,7 +43,7 @@ TEST_CASE("Wrong values of a plan name their place") {
   CHECK_THAT(read_error(small_scenario("", R"(, "plan": {"tp": 2})")).hint(), Contains("\"tensor\""));
 }
 
-TEST_CASE("A list of layers is one value; a list of lists is several options") {
+TEST_CASE("A list of layers is one value, a list of lists is several options") {
   const auto options = [](const std::string& value) {
     return read(small_scenario("", R"(, "plan": {"pipeline": 2}, "options": [{"plan.stage_layers": )" + value + "}]")).options;
   };
@@ -53,10 +53,10 @@ TEST_CASE("A list of layers is one value; a list of lists is several options") {
 }
 
 TEST_CASE("The schedules that scenarios name are those there are") {
-  CHECK(find_field("plan.schedule")->choices == sim::strategies::schedule_names());
+  CHECK(find_field("plan.schedule")->choices == sim::schedule_names());
 }
 
-TEST_CASE("More GPUs mean more replicas; another plan on the same GPUs keeps what the file states") {
+TEST_CASE("More GPUs mean more replicas, another plan on the same GPUs keeps what the file states") {
   const std::string plan = R"(, "plan": {"tensor": 2, "pipeline": 2})";
   // 8 / 4 are two replicas; 16 / 4 are four
   const sim::Scenario grown = read(small_scenario(R"(, "global_batch": 512)", plan), {"cluster.gpus=16"}).base;

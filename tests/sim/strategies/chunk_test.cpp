@@ -14,6 +14,7 @@ namespace {
 Step gpt2(std::int64_t tensor, int gpus, const std::string& recompute = "none") {
   Step step(gpus);
   step.scenario = studies::scenario("gpt2", "Standard_ND96amsr_A100_v4", gpus, 4, models::Precision::fp16);
+  step.scenario.model.overrides["heads"] = 16;
   step.scenario.plan.tensor = tensor;
   step.scenario.plan.recompute = recompute;
   step.model = build_workload(step.scenario, 4, studies::catalogue().data());
@@ -50,7 +51,7 @@ TEST_CASE("full recompute runs every block's forward pass twice, with its collec
   }
   // Everything but embedding and head.
   CHECK(again < forward);
-  CHECK(again > 0.7 * forward);
+  CHECK(again > 0.6 * forward);
   Step kept = gpt2(2, 2);
   int sums_kept = 0;
   const Program without = kept.composed().programs.front();

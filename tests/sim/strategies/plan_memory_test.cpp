@@ -75,7 +75,7 @@ TEST_CASE("zero1, zero2 and zero3 divide optimizer state, gradients and paramete
   CHECK(small.stage(0).buckets.value == Approx(2 * (root + layer_parameters)));
 }
 
-TEST_CASE("FSDP shards fp32 parameters, which are cast as they are gathered; hsdp shards within a group") {
+TEST_CASE("FSDP shards fp32 parameters, which are cast as they are gathered, hsdp shards within a group") {
   Small small("pytorch-fsdp");
   small.scenario.stack.options["reshard_after_forward"] = 0;
   const double count = small.parameters();

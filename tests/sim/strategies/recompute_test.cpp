@@ -28,7 +28,7 @@ TEST_CASE("selective recompute runs attention cores again, which keep query, key
   CHECK(model.segments[0].kept_elements == 3.0 * 3 * 512 * 1024);
 }
 
-TEST_CASE("full recompute keeps the input of every block; embeddings and head stay") {
+TEST_CASE("full recompute keeps the input of every block, embeddings and head stay") {
   const LocalModel model = Splitting(recomputing("full")).of(decoder({}));
   REQUIRE(model.segments.size() == 2);
   for (const RecomputeSegment& segment : model.segments) CHECK(segment.kept_elements == 3.0 * 512 * 1024);

@@ -1,3 +1,4 @@
+#include "sim/plan_names.h"
 #include "tests/catch.h"
 
 #include <algorithm>

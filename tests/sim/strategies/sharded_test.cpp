@@ -3,6 +3,7 @@
 #include <functional>
 
 #include "base/error.h"
+#include "sim/plan_names.h"
 #include "tests/catch.h"
 #include "tests/sim/strategies/sharded_step.h"
 

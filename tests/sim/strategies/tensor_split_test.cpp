@@ -153,7 +153,7 @@ TEST_CASE("collectives stand where results or inputs are needed") {
   CHECK(out.before_backward.at(0).kind == CollectiveKind::all_gather);
 }
 
-TEST_CASE("products of one input share its gradient's collective: query, key, value; gate and up") {
+TEST_CASE("products of one input share its gradient's collective: query, key, value, gate and up") {
   const LocalModel bert = Splitting(tensor_plan(4, true)).of(zoo_model("bert-base", 2));
   const std::string self = "encoder.layer.0.attention.self.";
   CHECK(operator_named(bert, self + "query").before_forward.size() == 1);

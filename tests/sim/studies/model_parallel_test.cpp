@@ -62,6 +62,7 @@ TEST_CASE("layers pinned to workers are slower than one GPU and fit where it doe
 TEST_CASE("more micro-batches shrink the bubble of a pipeline towards (p-1)/(m+p-1)") {
   for (const std::int64_t micro_batches : {4, 8, 32}) {
     Scenario asked = gpt(4, 1, 4);
+    asked.model.overrides["vocabulary"] = 128;  // a head as long as four blocks would make the last stage the longest
     asked.stack.options["scatter_gather_transfers"] = 0;
     asked.training.global_batch = 2 * micro_batches;
     const Prediction prediction = predict(asked, catalogue());
@@ -70,8 +71,7 @@ TEST_CASE("more micro-batches shrink the bubble of a pipeline towards (p-1)/(m+p
       if (name == "pipeline_bubble") bubble = part.value;
     }
     const double closed = 3.0 / (static_cast<double>(micro_batches) + 3.0);
-    // Head and embedding make the end stages longer than the others, which waits for them and transfers on top.
-    CHECK(bubble / prediction.step_time.value == Approx(closed).margin(0.12));
+    CHECK(bubble / prediction.step_time.value == Approx(closed).margin(0.05));
   }
 }
 
@@ -88,6 +88,7 @@ TEST_CASE("composed plans replay alike folded and rank by rank") {
     asked.cluster.inter_node_gbits_per_s = 100;
     asked.cluster.network = "infiniband";
     asked.model.overrides["layers"] = 4;
+    asked.model.overrides["heads"] = 16;
     asked.stack.name = pick({0, 1}) ? "megatron" : "megatron-core";
     asked.plan.tensor = tensor;
     asked.plan.pipeline = pipeline;
