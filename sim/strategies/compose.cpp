@@ -153,7 +153,8 @@ class Composer {
       });
       if (!known) all.push_back(std::move(communicator));
     };
-    if (layout_.data() > 1 && spreads_tables(input_.scenario.plan)) add(layout_.data_groups());
+    const bool shards = chosen_sharding(input_.scenario.plan, input_.stack) != "none";
+    if (layout_.data() > 1 && (shards || spreads_tables(input_.scenario.plan))) add(layout_.data_groups());
     if (layout_.tensor() > 1) add(layout_.tensor_groups());
     if (layout_.stages() == 1) return;
     add(layout_.embedding_groups());

@@ -59,19 +59,20 @@ TEST_CASE("layers pinned to workers are slower than one GPU and fit where it doe
   CHECK(spread.memory.total.value < 0.6 * alone.memory.total.value);
 }
 
-TEST_CASE("more micro-batches shrink the bubble of a pipeline towards (p-1)/(m+p-1)") {
+TEST_CASE("the bubble of a pipeline is that of p-1 micro-batches, however many there are") {
   for (const std::int64_t micro_batches : {4, 8, 32}) {
     Scenario asked = gpt(4, 1, 4);
     asked.model.overrides["vocabulary"] = 128;  // a head as long as four blocks would make the last stage the longest
     asked.stack.options["scatter_gather_transfers"] = 0;
     asked.training.global_batch = 2 * micro_batches;
     const Prediction prediction = predict(asked, catalogue());
-    double bubble = 0;
+    double bubble = 0, busy = 0;
     for (const auto& [name, part] : prediction.breakdown) {
-      if (name == "pipeline_bubble") bubble = part.value;
+      if (name == "pipeline_bubble") bubble += part.value;
+      if (name == "forward" || name == "backward" || name == "launch") busy += part.value;
     }
-    const double closed = 3.0 / (static_cast<double>(micro_batches) + 3.0);
-    CHECK(bubble / prediction.step_time.value == Approx(closed).margin(0.05));
+    // Of m micro-batches' forward and backward passes, three wait: stages are not quite equal, and transfers come on top.
+    CHECK(bubble == Approx(3 * busy / static_cast<double>(micro_batches)).epsilon(0.2));
   }
 }
 
