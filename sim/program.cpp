@@ -41,7 +41,14 @@ std::uint16_t Program::add_communicator(std::string name) {
   return append<std::uint16_t>(communicators, std::move(name));
 }
 
-std::uint32_t Program::add_label(std::string label) { return append<std::uint32_t>(labels, std::move(label)); }
+// Passes of a schedule repeat a handful of labels thousands of times: those written last are looked through.
+std::uint32_t Program::add_label(std::string label) {
+  constexpr std::size_t looked_through = 16;
+  for (std::size_t back = 1; back <= std::min(looked_through, labels.size()); ++back) {
+    if (labels[labels.size() - back] == label) return static_cast<std::uint32_t>(labels.size() - back);
+  }
+  return append<std::uint32_t>(labels, std::move(label));
+}
 
 ActivityIndex Program::add_timed(std::uint16_t stream, Category category, std::uint32_t label, Duration duration,
                                  const std::vector<ActivityIndex>& waits_for) {

@@ -280,8 +280,9 @@ class BlockClock {
 
 }  // namespace
 
-Chunk::Block Chunk::make_block(Pass pass, bool adds_up) {
+Chunk::Block Chunk::make_block(Pass pass, bool adds_up, const std::optional<LayerCollective>& arriving) {
   BlockClock clock(writer_);
+  if (arriving) clock.collective(*arriving);
   const auto run = [&](const std::vector<Work>& works, Category category) {
     for (const Work& work : works) clock.work(work, category);
   };
@@ -345,9 +346,10 @@ bool is_pass(const std::string& label) {
   return false;
 }
 
-ActivityIndex Chunk::write_block(Pass pass, MicroBatch which, const std::vector<ActivityIndex>& after) {
+ActivityIndex Chunk::write_block(Pass pass, MicroBatch which, const std::vector<ActivityIndex>& after,
+                                 const std::optional<LayerCollective>& arriving) {
   std::optional<Block>& block = blocks_[static_cast<std::size_t>(pass)][which.adds_up ? 1 : 0];
-  if (!block) block = make_block(pass, which.adds_up);
+  if (!block) block = make_block(pass, which.adds_up, arriving);
   const Category category = pass == Pass::forward ? Category::forward : Category::backward;
   const ActivityIndex index = writer_.mixed_work(pass_name(pass), category, block->mixture, after);
   Activity& activity = writer_.program().activities[index];

@@ -61,7 +61,9 @@ class Chunk {
   ActivityIndex write_backward(MicroBatch which, Reducer* reducer, std::vector<ActivityIndex> after);
   [[nodiscard]] std::vector<ActivityIndex> take_unfinished();
   // As one activity on the compute stream; memory is allocated and freed as the detail does.
-  ActivityIndex write_block(Pass pass, MicroBatch which, const std::vector<ActivityIndex>& after);
+  // `arriving`: a collective that what comes in needs first, the same for all passes of that kind.
+  ActivityIndex write_block(Pass pass, MicroBatch which, const std::vector<ActivityIndex>& after,
+                            const std::optional<LayerCollective>& arriving = {});
   // `count` further micro-batches, forward and back, as one activity per stream, category and parameter. Host and
   // device advance independently, as they do in a long run of equal micro-batches: whichever is slower sets the pace.
   void write_repeated(std::int64_t count);
@@ -87,7 +89,7 @@ class Chunk {
     std::uint32_t mixture = no_mixture;
     double allocates_bytes = 0, frees_bytes = 0;
   };
-  Block make_block(Pass pass, bool adds_up);
+  Block make_block(Pass pass, bool adds_up, const std::optional<LayerCollective>& arriving);
 
   StepWriter& writer_;
   const LocalModel& model_;

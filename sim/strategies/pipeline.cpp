@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -29,6 +30,10 @@ class StageStep {
 
   void write() {
     const std::vector<Turn> turns = schedule_of(writer_.input().scenario.plan.schedule, shape_, writer_.stage());
+    constexpr std::size_t activities_per_turn = 3;  // what arrives, the pass, what is sent on
+    Program& program = writer_.program();
+    program.activities.reserve(program.activities.size() + activities_per_turn * turns.size());
+    program.dependencies.reserve(program.dependencies.size() + activities_per_turn * turns.size());
     std::map<int, std::size_t> last;  // turn of each chunk that completes its weight gradients
     for (std::size_t t = 0; t < turns.size(); ++t) {
       if (makes_weight_gradients(turns[t].pass)) last[turns[t].chunk] = t;
@@ -49,14 +54,16 @@ class StageStep {
     const std::vector<ActivityIndex> arriving = transfers_.receive(turn);
     waits.insert(waits.end(), arriving.begin(), arriving.end());
     Chunk& chunk = chunks_[static_cast<std::size_t>(turn.chunk)];
+    const std::optional<LayerCollective> gathering = transfers_.gathering(turn);
     std::vector<ActivityIndex> done;
     if (is_in_detail(turn, which)) {
+      if (gathering) waits = {writer_.layer_collective(*gathering, waits)};
       begin_on_host(waits);
       done = {write_detail(chunk, turn, which, std::move(waits))};
       const std::vector<ActivityIndex> unfinished = chunk.take_unfinished();
       done.insert(done.end(), unfinished.begin(), unfinished.end());
     } else {
-      done = {chunk.write_block(turn.pass, which, waits)};
+      done = {chunk.write_block(turn.pass, which, waits, gathering)};
     }
     const std::vector<ActivityIndex> sent = transfers_.send(turn, std::move(done));
     if (waits_for_sends_) waits_ = sent;

@@ -29,20 +29,38 @@ StepWriter::StepWriter(const ComposeInput& input, const RankRole& role, Paramete
       input_stream_(program_.add_stream("input", StreamKind::input)),
       role_(role) {
   if (input.compute_parameter) anchor_ = parameters.add(*input.compute_parameter);
-  rank_model_ = input.model;
-  rank_model_.layers.clear();
+  std::size_t unit = 0;
   for (const LocalModel& chunk : role.chunks) {
     for (const LocalLayer& layer : chunk.layers) {
-      models::Layer& copy = rank_model_.layers.emplace_back();
-      copy.name = layer.name;
-      copy.is_block = layer.is_block;
       for (const LocalOperator& local : layer.operators) {
-        copy.operators.push_back(local.op);
         local_operators_.push_back(&local);
-        local_units_.push_back(rank_model_.layers.size() - 1);
+        local_units_.push_back(unit);
       }
+      ++unit;
     }
   }
+}
+
+const models::Model& StepWriter::rank_model() const {
+  if (rank_model_) return *rank_model_;
+  const models::Model& whole = input_.model;
+  models::Model& own = rank_model_.emplace();
+  own.name = whole.name;
+  own.family = whole.family;
+  own.sample_unit = whole.sample_unit;
+  own.micro_batch = whole.micro_batch;
+  own.sequence = whole.sequence;
+  own.sample_elements = whole.sample_elements;
+  own.source = whole.source;
+  for (const LocalModel& chunk : role_.chunks) {
+    for (const LocalLayer& layer : chunk.layers) {
+      models::Layer& copy = own.layers.emplace_back();
+      copy.name = layer.name;
+      copy.is_block = layer.is_block;
+      for (const LocalOperator& local : layer.operators) copy.operators.push_back(local.op);
+    }
+  }
+  return own;
 }
 
 std::uint16_t StepWriter::stream(const std::string& name, StreamKind kind) {

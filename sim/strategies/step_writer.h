@@ -50,7 +50,7 @@ class StepWriter {
   [[nodiscard]] int stage() const { return role_.stage; }
   // What this rank has of the model, all of its chunks in forward order: as a model (whose operators are numbered as
   // reducers number them), as local operators, and for each operator its layer, counted through.
-  [[nodiscard]] const models::Model& rank_model() const { return rank_model_; }
+  [[nodiscard]] const models::Model& rank_model() const;
   [[nodiscard]] const std::vector<const LocalOperator*>& local_operators() const { return local_operators_; }
   [[nodiscard]] const std::vector<std::size_t>& local_units() const { return local_units_; }
 
@@ -114,7 +114,7 @@ class StepWriter {
   ActivityIndex last_host_work_ = 0;
   std::optional<ActivityIndex> last_device_work_;
   RankRole role_;
-  models::Model rank_model_;
+  mutable std::optional<models::Model> rank_model_;  // made when it is first asked for
   std::vector<const LocalOperator*> local_operators_;
   std::vector<std::size_t> local_units_;
   std::map<std::string, GroupShape> contended_;  // by communicator

@@ -108,13 +108,15 @@ std::vector<ActivityIndex> Transfers::receive(const Turn& turn) {
   const Arrival& arrival = arrivals_[slot];
   if (!arrival.inbox) return arrival.handed_over;
   while (!arrival.received) write_next(inboxes_[*arrival.inbox]);
-  if (senders_ == 1) return {*arrival.received};
-  // Every rank has its part; the next layer needs all of it.
-  Program& program = writer_.program();
-  return {program.add_collective(
-      writer_.stream(std::string(tensor_communicator) + "-parallel communication", StreamKind::communication),
-      program.add_communicator(tensor_communicator), CollectiveKind::all_gather, source_of(slot).bytes,
-      program.add_label(std::string("gather ") + what(turn.pass)), {*arrival.received})};
+  return {*arrival.received};
+}
+
+// Every rank has its part; the next layer needs all of it.
+std::optional<LayerCollective> Transfers::gathering(const Turn& turn) const {
+  if (senders_ == 1 || turn.pass == Pass::weight_gradient) return std::nullopt;
+  const Slot slot = slot_of(turn.pass == Pass::forward, turn.chunk, turn.micro_batch);
+  if (!arrivals_[slot].inbox) return std::nullopt;
+  return LayerCollective{tensor_communicator, CollectiveKind::all_gather, source_of(slot).bytes};
 }
 
 std::vector<ActivityIndex> Transfers::send(const Turn& turn, std::vector<ActivityIndex> done) {

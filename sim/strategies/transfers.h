@@ -20,6 +20,8 @@ class Transfers {
 
   // What the pass of a turn waits for from elsewhere: the activations or gradients that arrive for it.
   [[nodiscard]] std::vector<ActivityIndex> receive(const Turn& turn);
+  // With parts sent by every tensor-parallel rank: their gathering on arrival.
+  [[nodiscard]] std::optional<LayerCollective> gathering(const Turn& turn) const;
   // Sends on what a turn has made when all of `done` is done; the transfer, or nothing where nobody else needs it.
   std::vector<ActivityIndex> send(const Turn& turn, std::vector<ActivityIndex> done);
 

@@ -195,12 +195,15 @@ TEST_CASE("tensor-parallel ranks share out a transfer and gather it on arrival")
       REQUIRE(sent.size() == 6);
       const double parts = shares_out || sequence_parallel ? 2 : 1;
       for (const Call& call : sent) CHECK(call.bytes == Approx(whole / parts));
-      const std::vector<Call> gathered = named(composed.programs[1], tensor_communicator);
-      CHECK(gathered.size() == (shares_out && !sequence_parallel ? 6 : 0));
-      for (const Call& call : gathered) {
-        CHECK(call.kind == calibrate::CollectiveKind::all_gather);
-        CHECK(call.bytes == Approx(whole));
+      // The blocks that take it in begin with gathering it; under sequence parallelism layers gather by themselves.
+      bool gathers = false;
+      for (const Mixture& mixture : composed.programs[1].mixtures) {
+        for (const Part& piece : mixture) {
+          gathers = gathers || (piece.category == Category::communication &&
+                                piece.collective == calibrate::CollectiveKind::all_gather);
+        }
       }
+      CHECK(gathers == (shares_out || sequence_parallel));
     }
   }
 }
