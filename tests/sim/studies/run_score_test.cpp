@@ -94,11 +94,11 @@ TEST_CASE("scores of runs by group, by class and of all") {
   CHECK(a.predicted == 2);
   CHECK(a.points == 2);
   CHECK(a.mape == Approx(0.1));  // +10 %, −10 %
-  CHECK(a.bias == Approx(0));
+  CHECK(a.bias == Approx(0).margin(1e-12));
   CHECK(a.coverage90 == Approx(0.5));  // 2 in [1.98, 2.42]; 5 not in [4.05, 4.95]
   CHECK(a.baselines.at("utilisation_of_group").mape == Approx(0.1));  // 0 and 20 %
   CHECK(a.baselines.at("utilisation_of_others").mape == Approx((1.0 + 0.6) / 2));  // 4 of 2, 8 of 5
-  CHECK(a.skill == Approx(0));
+  CHECK(a.skill == Approx(0).margin(1e-12));
   CHECK(validation.groups[0].fair_skill == Approx(1 - 0.1 / 0.8));
   const GroupScore& b = validation.groups[1].errors;
   CHECK(b.rows == 4);
