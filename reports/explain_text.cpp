@@ -37,6 +37,44 @@ class Footnotes {
   std::vector<std::string> sources_;
 };
 
+// "h.12.attn" as "h.*.attn": the place of a layer among its like.
+std::string without_numbers(const std::string& name) {
+  std::string result;
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    const bool digit = name[i] >= '0' && name[i] <= '9';
+    const bool begins_part = i == 0 || name[i - 1] == '.' || (!result.empty() && result.back() == '*');
+    if (digit && begins_part) {
+      if (result.empty() || result.back() != '*') result += '*';
+    } else {
+      result += name[i];
+    }
+  }
+  return result;
+}
+
+// Terms that differ only in which layer they are of, as one.
+std::vector<sim::Term> like_terms_together(const std::vector<sim::Term>& terms) {
+  std::vector<sim::Term> merged;
+  std::vector<std::size_t> count;
+  std::map<std::string, std::size_t> known;
+  for (const sim::Term& term : terms) {
+    const std::string key = without_numbers(term.name) + '\n' + term.formula + '\n' + term.source;
+    const auto [at, is_new] = known.try_emplace(key, merged.size());
+    if (is_new) {
+      merged.push_back(term);
+      count.push_back(1);
+    } else {
+      merged[at->second].name = without_numbers(term.name);
+      merged[at->second].seconds += term.seconds;
+      ++count[at->second];
+    }
+  }
+  for (std::size_t i = 0; i < merged.size(); ++i) {
+    if (count[i] > 1) merged[i].name += fmt::format(" ({} alike)", count[i]);
+  }
+  return merged;
+}
+
 std::vector<std::size_t> longest_first(const std::vector<sim::Term>& terms) {
   std::vector<std::size_t> order(terms.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -53,12 +91,13 @@ std::string term_line(const sim::Term& term, std::size_t source, const Style& st
 }
 
 std::string term_section(const sim::Prediction& prediction, std::size_t top, const Style& style) {
-  const std::vector<sim::Term>& terms = prediction.terms;
+  const std::vector<sim::Term> terms = like_terms_together(prediction.terms);
   if (terms.empty()) return "";
   const std::size_t shown = top == 0 ? terms.size() : std::min(top, terms.size());
   const std::vector<std::size_t> order = longest_first(terms);
 
-  std::string text = '\n' + style.bold("Terms of one step, longest first (busy time; what overlaps is counted twice)") + '\n';
+  std::string text = '\n' + style.bold(fmt::format("Terms of one step{}, longest first (busy time; what overlaps is counted twice)",
+                                            prediction.memory.stages.size() > 1 ? " of the stage that ends last" : "")) + '\n';
   Footnotes sources;
   for (std::size_t i = 0; i < shown; ++i) {
     const sim::Term& term = terms[order[i]];

@@ -72,6 +72,8 @@ Json prediction_json(const sim::Prediction& prediction) {
   json["speedup"] = quantity_json(prediction.speedup);
   json["efficiency"] = quantity_json(prediction.efficiency);
   json["breakdown"] = quantities_json(prediction.breakdown);
+  json["one_gpu_fits"] = prediction.one_gpu_fits;
+  json["sharding"] = prediction.sharding;
   json["memory"] = memory_json(prediction.memory);
   json["cost"] = quantity_json(prediction.cost);
   json["energy"] = quantity_json(prediction.energy);

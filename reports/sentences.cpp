@@ -26,8 +26,12 @@ std::string headline(const sim::Scenario& scenario, const sim::Prediction& predi
 std::string bound_and_fit(const sim::Prediction& prediction) {
   std::string text = prediction.binding.empty() ? "" : fmt::format("Bound by {}. ", printable(prediction.binding));
   if (prediction.memory.fits) {
-    return text + fmt::format("Fits: {} of {} per GPU.", value_text(prediction.memory.total),
-                              value_text(prediction.memory.capacity));
+    text += fmt::format("Fits: {} of {} per GPU.", value_text(prediction.memory.total),
+                        value_text(prediction.memory.capacity));
+    if (!prediction.one_gpu_fits) {
+      text += " One GPU could not hold it: the speedup is over one with enough memory.";
+    }
+    return text;
   }
   return text + printable(prediction.memory.advice);
 }

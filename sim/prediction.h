@@ -67,6 +67,7 @@ struct LogMargins {
 struct Prediction {
   Quantity step_time, throughput, speedup, efficiency;
   Quantity one_gpu_throughput;  // of one GPU of the same machine: what the speedup is over
+  bool one_gpu_fits = true;     // else that is of one with as much memory as it takes
   std::vector<NamedQuantity> breakdown;  // sums to step_time
   MemoryAnswer memory;
   Quantity cost_per_hour, cost, energy;  // cost and energy: per epoch, or per million samples without a dataset size

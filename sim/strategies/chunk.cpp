@@ -61,6 +61,7 @@ Chunk::Chunk(StepWriter& writer, const LocalModel& model, std::int64_t micro_bat
       bytes_(operator_bytes(model, writer.input().scenario.training.precision, writer.input().stack)) {
   for (const LocalOperator* local : flat_operators(model)) {
     operators_.push_back(work_of(*local, micro_batches, adds_up));
+    explain_collectives(*local, static_cast<double>(micro_batches));
     operators_.back().bytes = bytes_[operators_.size() - 1];
   }
 }
@@ -78,6 +79,18 @@ Work Chunk::timed(const models::Operator& op, Direction direction, std::int64_t 
   writer_.explain(name, "launch", host, significant(kernels) + " launches", static_cast<double>(micro_batches));
   if (time.extrapolated && (extrapolated_.empty() || extrapolated_.back() != op.name)) extrapolated_.push_back(op.name);
   return {name, writer_.anchored(time), host};
+}
+
+void Chunk::explain_collectives(const LocalOperator& local, double times) {
+  if (!writer_.input().want_terms || writer_.input().planner == nullptr) return;
+  const double passes = local.segment == not_recomputed ? 1 : 2;
+  const auto explain = [&](const std::vector<LayerCollective>& collectives, double how_often) {
+    for (const LayerCollective& collective : collectives) writer_.explain(collective, how_often);
+  };
+  explain(local.before_forward, times * passes);
+  explain(local.after_forward, times * passes);
+  explain(local.before_backward, times);
+  explain(local.after_backward, times);
 }
 
 Work Chunk::weight_pass(const models::Operator& op, const std::string& what, const char* launch_key, Bytes bytes,
@@ -106,6 +119,9 @@ OperatorWork Chunk::work_of(const LocalOperator& local, std::int64_t micro_batch
   };
   if (casts) work.forward.push_back(weight_cast("weight cast", forward_launch));
   work.forward.push_back(timed(op, Direction::forward, micro_batches));
+  if (local.segment != not_recomputed) {
+    writer_.explain(op.name + " recompute", "recompute", writer_.clock().time(op, Direction::forward), times);
+  }
   if (!op.forward_only) {
     work.backward.push_back(timed(op, Direction::backward, micro_batches));
     if (splits_backward_) {
@@ -350,6 +366,7 @@ ActivityIndex Chunk::write_block(Pass pass, MicroBatch which, const std::vector<
                                  const std::optional<LayerCollective>& arriving) {
   std::optional<Block>& block = blocks_[static_cast<std::size_t>(pass)][which.adds_up ? 1 : 0];
   if (!block) block = make_block(pass, which.adds_up, arriving);
+  if (arriving && writer_.input().want_terms) writer_.explain(*arriving, 1);
   const Category category = pass == Pass::forward ? Category::forward : Category::backward;
   const ActivityIndex index = writer_.mixed_work(pass_name(pass), category, block->mixture, after);
   Activity& activity = writer_.program().activities[index];

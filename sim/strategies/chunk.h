@@ -77,6 +77,7 @@ class Chunk {
   Work timed(const models::Operator& op, calibrate::Direction direction, std::int64_t micro_batches);
   Work weight_pass(const models::Operator& op, const std::string& what, const char* launch_key, Bytes bytes,
                    double times);
+  void explain_collectives(const LocalOperator& local, double times);
   void write_collectives(const std::vector<LayerCollective>& collectives);
   void write_forward_of(const OperatorWork& work, Category category);
   void recompute(std::size_t first, std::size_t last, Reducer* reducer);

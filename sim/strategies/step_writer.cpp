@@ -11,6 +11,11 @@
 namespace foretrain::sim::strategies {
 namespace {
 
+std::string layer_collective_name(const LayerCollective& collective) {
+  return std::string(calibrate::to_string(collective.kind)) +
+         (collective.communicator == data_communicator ? " of a table" : " of layers (" + collective.communicator + ")");
+}
+
 std::string in_words(std::string key) {
   std::replace(key.begin(), key.end(), '_', ' ');
   return key;
@@ -79,11 +84,10 @@ LayerCollective StepWriter::exposed(LayerCollective collective) const {
 
 ActivityIndex StepWriter::layer_collective(const LayerCollective& collective,
                                            const std::vector<ActivityIndex>& waits) {
-  const bool of_data = collective.communicator == data_communicator;
-  const std::string name = std::string(calibrate::to_string(collective.kind)) +
-                           (of_data ? " of a table" : " of layers (" + collective.communicator + ")");
+  const std::string name = layer_collective_name(collective);
   std::vector<ActivityIndex> all = waits;
   all.push_back(host_work("launch " + name, host_time("collective_launch_seconds", 1)));
+  const bool of_data = collective.communicator == data_communicator;
   const std::uint16_t on =
       of_data ? communication_ : stream(collective.communicator + "-parallel communication", StreamKind::communication);
   return program_.add_collective(on, program_.add_communicator(collective.communicator), collective.kind,
@@ -186,6 +190,12 @@ void StepWriter::explain(const std::string& name, const std::string& group, Dura
   if (!input_.want_terms || duration.time.value <= 0) return;
   const Parameter& parameter = parameters_.at(duration.parameter);
   add_term({name, group, duration.time.value * times, formula, to_string(parameter.provenance), parameter.source});
+}
+
+void StepWriter::explain(const LayerCollective& collective, double times) {
+  const CollectivePlan plan = alone(collective);
+  explain(layer_collective_name(collective), calibrate::to_string(collective.kind), plan.alone,
+          format_bytes(exposed(collective).bytes) + ": " + plan.how, times);
 }
 
 }  // namespace foretrain::sim::strategies

@@ -102,6 +102,8 @@ class StepWriter {
   void explain(const std::string& name, const std::string& group, const calibrate::OperatorTime& time, double times);
   void explain(const std::string& name, const std::string& group, Duration duration, const std::string& formula,
                double times);
+  // A collective of layers, alone.
+  void explain(const LayerCollective& collective, double times);
   [[nodiscard]] std::vector<Term> take_terms() { return std::move(terms_); }
 
  private:

@@ -114,6 +114,10 @@ Prediction predict(const Scenario& scenario, const calibrate::Catalogue& catalog
   prediction.accumulation = run.batches().accumulation;
   prediction.global_batch = run.batches().global;
   prediction.nodes = run.cluster().nodes;
+  if (replayed->reference.run) {
+    const Run& alone = *replayed->reference.run;
+    prediction.one_gpu_fits = alone.memory().total() <= alone.cluster().device->memory;
+  }
   prediction.sharding = chosen_sharding(run.scenario().plan, run.stack());
   prediction.events = replayed->main.timeline.events;
   fill_times(prediction, *replayed, catalogue, options);

@@ -117,7 +117,8 @@ std::vector<Term> Run::terms(std::uint32_t which) const {
   std::vector<Term> terms = composed_.terms[instance.program];
   std::map<std::string, std::size_t> known;  // of collectives alike
   for (const Activity& activity : program.activities) {
-    if (!activity.is_collective) continue;
+    // Those of layers are among the layers' terms.
+    if (!activity.is_collective || program.labels[activity.label].find(" of layers (") != std::string::npos) continue;
     const Group& group = job_.groups[instance.group_of_communicator[activity.communicator]];
     const CollectivePlan plan = costs_.plan(activity.collective, activity.bytes, group.shape);
     const std::string formula = format_bytes(activity.bytes) + ": " + plan.how;

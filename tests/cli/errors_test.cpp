@@ -54,7 +54,7 @@ TEST_CASE("a mistake on the command line is named, with the nearest right word")
       {{"predict", azure, "--json", ""}, "an empty file name cannot be written"},
       {{"predict", azure, "--set", "training.precision=fp8"}, azure + ": /training/precision"},
       {{"predict", azure, "--set", "input.samples_per_s_per_vcpu=1e-300"}, "from 0.001"},
-      {{"predict", azure, "--set", "plan.sharding=zero3"}, azure + ": /plan/sharding"},
+      {{"predict", azure, "--set", "plan.sharding=zero9"}, "plan.sharding"},
       {{"predict", azure, "--require", "speedup.value"}, "compares nothing"},
       {{"predict", azure, "--require", "speedup.vlaue>=1"}, "did you mean speedup.value?"},
       {{"predict", azure, "--require", "speedup>=1"}, "write speedup.value, speedup.low or speedup.high"},
