@@ -104,7 +104,7 @@ void add_question(CLI::App& app, Arguments& arguments, bool several) {
   const auto add = [&](const char* name, std::string& value, const char* type, const char* doc) {
     app.add_option(name, value, doc)->type_name(type)->group(question_group);
   };
-  add("--model", quick.model, "NAME|F", "A model of `foretrain list models`, a Hugging Face config.json, or a file of operators");
+  add("--model", quick.model, "NAME|F", "Of `foretrain list models`, a config.json, or an operator list");
   add("--machine", quick.machine, "NAME", "A machine of `foretrain list machines`");
   add("--gpus", quick.gpus, "N", "GPUs to train on (1)");
   add("--batch", quick.batch, "N", "Samples per GPU and forward pass");
@@ -112,7 +112,7 @@ void add_question(CLI::App& app, Arguments& arguments, bool several) {
   add("--precision", quick.precision, "P", "fp32, tf32, fp16, bf16, fp8");
   add("--optimizer", quick.optimizer, "O", "sgd, adam, adamw, lamb");
   add("--stack", quick.stack, "NAME", "A stack of `foretrain list stacks`");
-  add("--megatron", quick.megatron, "F", "Model, plan and batches of a Megatron launch script or, better, its log");
+  add("--megatron", quick.megatron, "F", "A Megatron launch script or, better, a log: the whole run");
   add("--deepspeed", quick.deepspeed, "F", "Batches, precision and ZeRO stage of a ds_config.json");
   add("--step", quick.step, "SECONDS", "A step you measured on --gpus GPUs of --machine");
   if (several) {

@@ -28,7 +28,7 @@ const std::vector<CommandHelp>& command_help() {
       {"validate",
        "How well are measured speedups and training runs predicted, beside baselines?",
        "FILE...",
-       "CSV files of measured speedup families or training runs; - reads one from stdin",
+       "CSV files of speedup curves or training runs; - is stdin",
        {"foretrain validate families.csv", "foretrain validate families.csv --gate gate.json --json result.json -q",
         "foretrain validate families.csv --require 'overall.mape<=0.08' --save-track-record record.json"}},
       {"list",

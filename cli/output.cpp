@@ -34,7 +34,8 @@ std::vector<Target> targets(const Arguments& arguments) {
 // Files that the command reads.
 std::vector<std::string> inputs(const Arguments& arguments) {
   std::vector<std::string> paths = arguments.files;
-  for (const std::string& path : {arguments.subject, arguments.gate}) {
+  for (const std::string& path : {arguments.subject, arguments.gate, arguments.quick.model, arguments.quick.megatron,
+                                  arguments.quick.deepspeed}) {
     if (!path.empty()) paths.push_back(path);
   }
   return paths;

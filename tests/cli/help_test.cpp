@@ -45,6 +45,7 @@ void write_example_files(const std::string& command, const TemporaryDirectory& f
   std::string families, line;
   for (int lines = 0; lines < 6 && std::getline(curves, line); ++lines) families += line + '\n';
   write_file(folder.file("families.csv"), families);
+  write_file(folder.file("launch.sh"), read_file(source_directory() + "/tests/scenarios/fixtures/launch.sh"));
   write_file(folder.file("gate.json"), R"({"overall.mape": {"max": 1}})");
 }
 
