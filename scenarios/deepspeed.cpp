@@ -122,12 +122,16 @@ void apply_batches(const JsonView& config, Json& scenario) {
               "leave out one of the three, or give the --gpus that it was written for");
   }
   training["micro_batch"] = *micro;
-  if (global) training["global_batch"] = *global;
-  else if (accumulation.value_or(1) > 1) training["global_batch"] = *micro * *accumulation * ranks;
+  if (global) {
+    training["global_batch"] = *global;
+  } else if (accumulation.value_or(1) > 1) {
+    training["global_batch"] = *micro * *accumulation * ranks;
+  }
 }
 
 void apply_precision(const JsonView& config, Json& training) {
-  const bool fp16 = is_on(config, "fp16.enabled"), bf16 = is_on(config, "bf16.enabled") || is_on(config, "bfloat16.enabled");
+  const bool fp16 = is_on(config, "fp16.enabled");
+  const bool bf16 = is_on(config, "bf16.enabled") || is_on(config, "bfloat16.enabled");
   if (fp16 && bf16) config.at("fp16").fail("fp16 and bf16 are both enabled", "enable one of them");
   const bool unknown = is_auto(config, "fp16", "enabled") || is_auto(config, "bf16", "enabled");
   if (fp16 || bf16) {

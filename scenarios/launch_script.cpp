@@ -86,8 +86,9 @@ class Reader {
     std::string name = word_.substr(0, word_.size() - 1);
     const bool appends = !name.empty() && name.back() == '+';
     if (appends) name.pop_back();
+    const auto fits = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; };
     const bool is_name = !name.empty() && std::isdigit(static_cast<unsigned char>(name.front())) == 0 &&
-                         std::all_of(name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
+                         std::all_of(name.begin(), name.end(), fits);
     if (!is_name || !pending_.empty()) return;
     word_.clear();
     first_ = false;

@@ -12,6 +12,17 @@
 
 namespace foretrain::scenarios {
 
+// Greatest values that are taken for sizes.
+inline constexpr std::int64_t most_megatron_ranks = 65536, most_megatron_layers = 10000;
+inline constexpr std::int64_t widest_megatron_size = 10000000;
+
+// A switch that some versions name by what it turns on and others by what it turns off; nothing when none says.
+[[nodiscard]] std::optional<bool> switched(const ArgumentList& arguments, const std::vector<std::string>& on,
+                                           const std::vector<std::string>& off);
+// A whole number from 1 on that has to be there.
+[[nodiscard]] std::int64_t required_argument(const ArgumentList& arguments, const std::vector<std::string>& names,
+                                             std::int64_t high);
+
 // Arguments that take no value, which a script's reader has to know.
 [[nodiscard]] const std::set<std::string>& megatron_flags();
 

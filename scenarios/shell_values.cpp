@@ -33,7 +33,7 @@ std::size_t closing(std::string_view text, char open, char close) {
   int depth = 0;
   text = text.substr(0, longest_value);
   for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == open) ++depth;
+    if (text[i] == open && ++depth > deepest) return std::string_view::npos;
     if (text[i] == close && --depth == 0) return i;
   }
   return std::string_view::npos;
