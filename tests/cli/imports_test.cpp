@@ -32,7 +32,7 @@ TEST_CASE("a log anchors the answer to its measured step") {
   CHECK_THAT(outcome.out, Contains("A step takes 802 ms"));  // the median that the log's test computes
 }
 
-TEST_CASE("a Hugging Face configuration and a DeepSpeed one make a run; the parameter count is said") {
+TEST_CASE("a Hugging Face configuration and a DeepSpeed one make a run, and the parameter count is said") {
   const Outcome outcome = foretrain_with({"predict", "--model", fixture("small_llama.json"), "--machine", "DGX A100",
                                           "--gpus", "8", "--deepspeed", fixture("ds_zero3.json")});
   CHECK(outcome.code == 0);

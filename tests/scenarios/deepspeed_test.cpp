@@ -41,7 +41,7 @@ TEST_CASE("A configuration says batches, precision, optimizer, sharding and buck
   CHECK(options["fused_optimizer"] == 0);
 }
 
-TEST_CASE("Two of the three batches give the third, a flag fills in \"auto\"") {
+TEST_CASE("Two of the three batches give the third, and flags fill in what is auto") {
   const auto training = [](const std::string& batches, const Json& known = Json::object()) {
     return applied("{" + batches + R"(, "fp16": {"enabled": true}})", known)["training"];
   };
