@@ -46,24 +46,23 @@ std::optional<double> number_from(const std::string& text) {
   return value;
 }
 
-const Json* find(const Json& root, const std::string& key) {
-  const Json* here = &root;
-  std::string_view rest = key;
-  while (true) {
-    const std::size_t dot = rest.find('.');
-    const std::string part(rest.substr(0, dot));
-    if (here->is_object() && here->contains(part)) {
-      here = &(*here)[part];
-    } else if (here->is_array()) {
-      std::size_t index = 0;
-      const auto [stopped, error] = std::from_chars(part.data(), part.data() + part.size(), index);
-      if (error != std::errc() || stopped != part.data() + part.size() || index >= here->size()) return nullptr;
-      here = &(*here)[index];
-    } else {
-      return nullptr;
-    }
-    if (dot == std::string_view::npos) return here;
-    rest.remove_prefix(dot + 1);
+const Json* element(const Json& list, std::string_view part) {
+  std::size_t index = 0;
+  const auto [stopped, error] = std::from_chars(part.data(), part.data() + part.size(), index);
+  const bool is_index = error == std::errc() && stopped == part.data() + part.size();
+  return is_index && index < list.size() ? &list[index] : nullptr;
+}
+
+// Names may have dots themselves (a group called after an arXiv number): the shortest part that leads on is taken.
+const Json* find(const Json& here, std::string_view key) {
+  for (std::size_t dot = key.find('.');; dot = key.find('.', dot + 1)) {
+    const std::string part(key.substr(0, dot));
+    const Json* next = nullptr;
+    if (here.is_object() && here.contains(part)) next = &here[part];
+    if (here.is_array()) next = element(here, part);
+    if (dot == std::string_view::npos) return next;
+    if (next == nullptr) continue;
+    if (const Json* found = find(*next, key.substr(dot + 1))) return found;
   }
 }
 

@@ -2,7 +2,7 @@
 //
 // The key is dotted and looked up in the JSON result, at the root first and then under "prediction";
 // numbers are compared with >=, <=, >, < and ==, texts and truth values with ==. Elements of lists are
-// counted from 0 ("alternatives.0.gain.value").
+// counted from 0 ("alternatives.0.gain.value"). Names in the key may have dots themselves.
 #pragma once
 
 #include <string>

@@ -51,6 +51,13 @@ TEST_CASE("keys are found at the root and under prediction, list elements by num
   CHECK(unmet("alternatives.0.gain.value>=2").empty());
 }
 
+TEST_CASE("names may have dots themselves") {
+  const Json groups = {{"groups", {{"paper_2205.05198", {{"mape", 0.03}}}, {"paper_2205", {{"mape", 0.5}}}}}};
+  CHECK(unmet_requirements({"groups.paper_2205.05198.mape<=0.05"}, groups).empty());
+  CHECK(unmet_requirements({"groups.paper_2205.mape<=0.05"}, groups).size() == 1);
+  CHECK_THROWS_AS(unmet_requirements({"groups.paper_2205.05199.mape<=1"}, groups), Error);
+}
+
 TEST_CASE("what is not known meets nothing") {
   CHECK(unmet("cost.value<=1e9") == std::vector<std::string>{"cost.value is unknown, required <= 1e9"});
 }

@@ -161,3 +161,11 @@ TEST_CASE("gates and track records know the groups of runs") {
   write_file(gate, R"({"groups.simumaxx.mape": {"max": 1}})");
   CHECK(validated(slice.text(), {"-q", "--gate", gate}).code == 2);
 }
+
+TEST_CASE("the bars that published runs of language models have to clear") {
+  const std::string corpus = source_directory() + "/tests/truth/llm_runs.csv";
+  const Outcome outcome =
+      foretrain_with({"validate", corpus, "-q", "--gate", source_directory() + "/tests/accuracy/llm_runs_gate.json"});
+  INFO(outcome.err);
+  CHECK(outcome.code == 0);
+}

@@ -260,7 +260,7 @@ TEST_CASE("validate counts on a terminal, and an interrupt ends it and its worke
   Call call;
   call.arguments = {"validate", source_directory() + "/tests/truth/speedup_families.csv", "--workers", "1"};
   call.terminal = Call::Terminal::err;
-  call.interrupt_after_milliseconds = 2500;
+  call.interrupt_after_milliseconds = 3500;
   const auto start = std::chrono::steady_clock::now();
   const Outcome outcome = run(call);  // returns when nobody, no worker either, has the terminal open
   CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(10));
