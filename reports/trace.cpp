@@ -1,6 +1,7 @@
 #include "reports/trace.h"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <map>
 #include <utility>
@@ -92,7 +93,15 @@ class TraceWriter {
     fmt::format_to(std::back_inserter(text_), format, std::forward<Arguments>(arguments)...);
   }
 
-  static std::string micro(double seconds) { return fmt::format("{:.3f}", seconds * 1e6); }
+  // Whole nanoseconds, so that what ends when another begins does so when start and duration are added up again.
+  static std::int64_t nanoseconds(double seconds) { return std::llround(seconds * 1e9); }
+  static std::string micro(std::int64_t nanoseconds) {
+    return fmt::format("{}.{:03}", nanoseconds / 1000, nanoseconds % 1000);
+  }
+  static std::string micro(double seconds) { return micro(nanoseconds(seconds)); }
+  static std::string duration(double start, double seconds) {
+    return micro(nanoseconds(start + seconds) - nanoseconds(start));
+  }
 
   void head() {
     text_ += fmt::format(
@@ -104,8 +113,8 @@ class TraceWriter {
   void slice(const Place& place, const std::string& category, const std::string& name, double start, double seconds,
              const std::string& arguments) {
     write(R"({{"ph":"X","cat":"{}","name":{},"pid":{},"tid":{},"ts":{},"dur":{},"args":{{"device":{},"stream":{}{}}}}})",
-          category, quoted_json(name), place.process, place.thread, micro(start), micro(seconds), place.process,
-          place.thread, arguments);
+          category, quoted_json(name), place.process, place.thread, micro(start), duration(start, seconds),
+          place.process, place.thread, arguments);
   }
 
   void names(const RankInstance& rank, const Program& program) {

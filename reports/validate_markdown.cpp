@@ -33,6 +33,7 @@ std::string runs_markdown(const sim::RunValidation& validation) {
   groups.push_back(validation.overall);
   text += section("Runs: accuracy by source", run_accuracy_table("source", groups));
   text += section("Runs: accuracy by class of GPU", run_accuracy_table("GPU", validation.gpu_classes));
+  text += section("Runs: ranking of alternatives by source", ranking_table("source", groups));
   text += section("Runs: baselines by source (median / mean error)", run_baseline_table("source", groups));
   text += fmt::format("\n{}\n", run_baselines_legend());
   text += section("The worst runs", worst_runs_table(validation.runs, 10));

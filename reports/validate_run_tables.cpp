@@ -73,15 +73,25 @@ std::string runs_scope(const sim::RunValidation& validation) {
 
 Table run_accuracy_table(const std::string& what, const std::vector<sim::RunScore>& scores) {
   Table table;
-  table.header = {what, "runs", "median", "mean", "bias", "≤ 10 %", "covered", "width", "sets", "τ", "regret", "skill"};
+  table.header = {what, "runs", "median", "mean", "bias", "≤ 10 %", "covered", "width", "skill"};
   align_numbers(table, 1);
   for (const sim::RunScore& score : scores) {
     const sim::GroupScore& errors = score.errors;
     table.rows.push_back({errors.name, fmt::format("{}/{}", errors.predicted, errors.rows), percent(errors.median_ape),
                           percent(errors.mape), percent(errors.bias), percent(errors.within_10_percent, 0),
-                          percent(errors.coverage90, 0), percent(errors.median_width, 0),
-                          score.ranks.sets == 0 ? "–" : fmt::format("{}", score.ranks.sets),
-                          decimal(score.ranks.kendall_tau), percent(score.ranks.regret), decimal(errors.skill)});
+                          percent(errors.coverage90, 0), percent(errors.median_width, 0), decimal(errors.skill)});
+  }
+  return table;
+}
+
+Table ranking_table(const std::string& what, const std::vector<sim::RunScore>& scores) {
+  Table table;
+  table.header = {what, "sets", "τ", "regret"};
+  align_numbers(table, 1);
+  for (const sim::RunScore& score : scores) {
+    if (score.ranks.sets == 0) continue;
+    table.rows.push_back({score.errors.name, fmt::format("{}", score.ranks.sets), decimal(score.ranks.kendall_tau),
+                          percent(score.ranks.regret)});
   }
   return table;
 }

@@ -20,8 +20,10 @@ namespace foretrain::reports {
 [[nodiscard]] std::string runs_scope(const sim::RunValidation& validation);
 
 // One row per score: runs, median and mean error, bias, share within 10 %, coverage and median width of the 90 %
-// intervals, rank correlation and regret in sets of alternatives, skill.
+// intervals, skill.
 [[nodiscard]] Table run_accuracy_table(const std::string& what, const std::vector<sim::RunScore>& scores);
+// Of the scores with sets of alternatives: how many, rank correlation, regret.
+[[nodiscard]] Table ranking_table(const std::string& what, const std::vector<sim::RunScore>& scores);
 // Median and mean errors of the baselines beside those of the predictions, and the skill over the one that has not
 // seen the group.
 [[nodiscard]] Table run_baseline_table(const std::string& what, const std::vector<sim::RunScore>& scores);

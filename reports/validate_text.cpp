@@ -64,9 +64,13 @@ std::string runs_text(const sim::RunValidation& validation, const Style& style) 
     text += section("Accuracy by source", run_accuracy_table("source", groups), 0, style);
     text += section("Accuracy by class of GPU", run_accuracy_table("GPU", validation.gpu_classes), 0, style);
     text += style.dim(
-                "  Errors of the step time; covered, width: of the 90 % intervals; sets: of runs that differ in\n"
-                "  nothing but how they share the work, τ, regret: how these are ranked, and what the pick costs;\n"
+                "  Errors of the step time; covered, width: of the 90 % intervals;\n"
                 "  skill: 1 − mean error / that of the best baseline.") +
+            '\n';
+    text += section("Ranking of alternatives", ranking_table("source", groups), 0, style);
+    text += style.dim(
+                "  Sets of runs that differ in nothing but how they share the work: τ-b of measured and predicted\n"
+                "  times, and how much longer than the best what is predicted fastest takes (means over sets).") +
             '\n';
     text += section("Beside baselines (median / mean error)", run_baseline_table("", groups), 0, style);
     text += style.dim(wrapped(run_baselines_legend(), "  "));

@@ -72,6 +72,40 @@ bool layers_exchange(const ComposeInput& input) {
   return std::any_of(operators.begin(), operators.end(), [](const models::Operator* op) { return op->often_sharded; });
 }
 
+// Keys that would say nothing beside the others are refused: what is written counts.
+void require_meaning(const Plan& plan, const std::string& sharding) {
+  const auto refuse = [](const std::string& what, const char* key, const std::string& hint) {
+    throw Error(what, std::string("/plan/") + key, hint);
+  };
+  if (plan.pipeline == 1 && plan.interleave > 1) {
+    refuse(fmt::format("{} chunks of layers per stage without a pipeline", plan.interleave), "interleave",
+           "set plan.pipeline to 2 or more, or leave interleave out");
+  }
+  if (plan.pipeline == 1 && !plan.stage_layers.empty()) {
+    refuse("layers of stages without a pipeline", "stage_layers", "set plan.pipeline, or leave stage_layers out");
+  }
+  if (!plan.stage_layers.empty() && plan.stage_split != "even") {
+    refuse("stages are cut by " + plan.stage_split + ", and their layers are given", "stage_split", "keep one of them");
+  }
+  if (plan.shard_group > 0 && sharding != "hsdp") {
+    refuse("a shard group goes with sharding hsdp, not " + sharding, "shard_group",
+           "set plan.sharding to \"hsdp\", or leave shard_group out");
+  }
+}
+
+// Writing passes of stages out has its limits: a million of them take about ten seconds and a gigabyte.
+constexpr std::int64_t most_turns = 2'000'000;
+
+void require_writable(const Plan& plan, std::int64_t micro_batches) {
+  if (plan.pipeline == 1) return;
+  const std::int64_t per_micro_batch = 2 * plan.pipeline * plan.interleave;
+  if (micro_batches <= most_turns / per_micro_batch) return;
+  throw Error(fmt::format("{} micro-batches over {} stages of {} chunk{} are too many to be simulated", micro_batches,
+                          plan.pipeline, plan.interleave, plan.interleave == 1 ? "" : "s"),
+              "/training/global_batch",
+              fmt::format("at most {} micro-batches per step on this pipeline", most_turns / per_micro_batch));
+}
+
 bool is_one_rank_class(const Plan& plan) { return plan.pipeline == 1; }
 
 // Writes the programs of all stages and puts them together.
@@ -86,6 +120,8 @@ class Composer {
         stages_(stages_of(local_, input.scenario.plan, layer_seconds())) {
     require_known_reducer(input.scenario.stack, input.stack);
     require_known_sharding(input.scenario, input.stack);
+    require_meaning(input.scenario.plan, chosen_sharding(input.scenario.plan, input.stack));
+    require_writable(input.scenario.plan, batches_.accumulation);
     composed_.memory = plan_memory(stages_, input.scenario, input.stack, input.cluster);
   }
 

@@ -12,8 +12,14 @@
 namespace foretrain::sim::studies {
 namespace {
 
+// Copies of the model on so many GPUs; 0 = they do not divide.
+std::int64_t copies_on(std::int64_t gpus, const Plan& plan) {
+  const std::int64_t parts = plan.tensor * plan.pipeline * plan.context;
+  return parts > 0 && gpus % parts == 0 ? gpus / parts : 0;
+}
+
 bool divides(const Scenario& scenario) {
-  const std::int64_t unit = scenario.training.micro_batch * scenario.cluster.gpus;
+  const std::int64_t unit = scenario.training.micro_batch * copies_on(scenario.cluster.gpus, scenario.plan);
   return unit > 0 && scenario.training.global_batch % unit == 0;
 }
 
@@ -44,7 +50,7 @@ MeasuredRun measured_run(const Measured& measured, const Scenario& scenario, con
   run.scenario.cluster.gpus = measured.gpus;
   strategies::Batches batches = strategies::resolve_batches(original.training, original.plan, original.cluster.gpus);
   if (measured.micro_batch > 0) batches.micro = measured.micro_batch;
-  run.scenario.training = strategies::rescaled(original.training, batches, measured.gpus);
+  run.scenario.training = strategies::rescaled(original.training, batches, copies_on(measured.gpus, original.plan));
   run.scenario.training.micro_batch = batches.micro;
   return run;
 }

@@ -107,12 +107,34 @@ TEST_CASE("composed plans replay alike folded and rank by rank") {
   }
 }
 
-TEST_CASE("what this version does not split is refused where it is said") {
-  Scenario asked = gpt(8, 1, 1);
-  asked.plan.context = 2;
-  CHECK_THROWS_AS(predict(asked, catalogue()), Error);
-  asked = gpt(8, 3, 1);
-  CHECK_THROWS_AS(predict(asked, catalogue()), Error);
+TEST_CASE("plans that cannot be, or that say what has no meaning, are refused where they say it") {
+  const auto refused_at = [](auto change) {
+    Scenario asked = gpt(8, 1, 1);
+    change(asked);
+    try {
+      static_cast<void>(predict(asked, catalogue()));
+    } catch (const Error& error) {
+      CHECK(error.code() == ExitCode::usage);
+      return error.where();
+    }
+    return std::string();
+  };
+  CHECK(refused_at([](Scenario& s) { s.plan.context = 2; }) == "/plan/context");
+  CHECK(refused_at([](Scenario& s) { s.plan.tensor = 3; }) == "/cluster/gpus");
+  CHECK(refused_at([](Scenario& s) { s.plan.interleave = 2; }) == "/plan/interleave");
+  CHECK(refused_at([](Scenario& s) { s.plan.stage_layers = {24}; }) == "/plan/stage_layers");
+  CHECK(refused_at([](Scenario& s) { s.plan.shard_group = 8; }) == "/plan/shard_group");
+  CHECK(refused_at([](Scenario& s) {
+          s.plan.pipeline = 8;
+          s.training.global_batch = 2'000'000;
+        }) == "/training/global_batch");
+}
+
+TEST_CASE("a measured step of a composed plan anchors it") {
+  Scenario asked = gpt(16, 2, 4);
+  const double catalogue_step = step_seconds(asked);
+  asked.measured.push_back({"", 16, 2, 1.25 * catalogue_step});
+  CHECK(predict(asked, catalogue()).step_time.value == Approx(1.25 * catalogue_step).epsilon(1e-3));
 }
 
 TEST_CASE("draws of a composed plan centre on its step") {
