@@ -53,8 +53,8 @@ TEST_CASE("every result begins with what it is") {
 TEST_CASE("the prediction carries the contract's keys, step_time once") {
   const Json prediction = result_json(predict_example(), name_only)["prediction"];
   CHECK(keys(prediction) ==
-        std::vector<std::string>{"step_time", "throughput", "speedup", "efficiency", "breakdown", "memory", "cost",
-                                 "energy", "cost_per_hour", "epoch_time", "run_time", "data_parallel", "accumulation",
+        std::vector<std::string>{"step_time", "throughput", "speedup", "efficiency", "breakdown", "one_gpu_fits",
+                                 "sharding", "memory", "cost", "energy", "cost_per_hour", "epoch_time", "run_time", "data_parallel", "accumulation",
                                  "global_batch", "nodes", "binding", "track_record", "extrapolating", "warnings", "parameters",
                                  "events"});
   CHECK(count_key(prediction, "step_time") == 1);
