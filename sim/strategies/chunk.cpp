@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "models/precision.h"
+#include "sim/strategies/block_clock.h"
 
 namespace foretrain::sim::strategies {
 namespace {
@@ -244,57 +245,6 @@ ActivityIndex Chunk::write_backward(MicroBatch which, Reducer* reducer, std::vec
 std::vector<ActivityIndex> Chunk::take_unfinished() { return std::exchange(left_over_, {}); }
 
 // --- blocks -------------------------------------------------------------------------------------------
-
-namespace {
-
-// Host and device of one block, each at its own time from the block's start.
-class BlockClock {
- public:
-  explicit BlockClock(StepWriter& writer) : writer_(writer) {}
-
-  void work(const Work& work, Category category) {
-    launch(work.host);
-    add(category, CollectiveKind::all_reduce, work.device.parameter, work.device.time.value);
-  }
-  void collective(const LayerCollective& collective) {
-    launch(writer_.host_time("collective_launch_seconds", 1));
-    collective_without_launch(collective);
-  }
-  void collective_without_launch(const LayerCollective& collective) {
-    const CollectivePlan plan = writer_.alone(collective);
-    add(Category::communication, collective.kind, plan.alpha.parameter, plan.alpha.time.value);
-    add(Category::communication, collective.kind, plan.alone.parameter, (plan.alone.time - plan.alpha.time).value);
-  }
-  [[nodiscard]] Mixture take() {
-    if (parts_.empty()) parts_.push_back({Category::other, CollectiveKind::all_reduce, {}, 0});
-    return std::move(parts_);
-  }
-  [[nodiscard]] double seconds() const { return device_; }
-
- private:
-  // The device stands still until the host has launched what comes next.
-  void launch(Duration host) {
-    host_ += host.time.value;
-    if (host_ > device_) add(Category::launch, CollectiveKind::all_reduce, host.parameter, host_ - device_);
-  }
-  void add(Category category, CollectiveKind kind, ParameterId parameter, double seconds) {
-    device_ += seconds;
-    if (seconds <= 0) return;
-    for (Part& part : parts_) {
-      if (part.category != category || part.parameter != parameter) continue;
-      if (category == Category::communication && part.collective != kind) continue;
-      part.seconds += seconds;
-      return;
-    }
-    parts_.push_back({category, kind, parameter, seconds});
-  }
-
-  StepWriter& writer_;
-  double host_ = 0, device_ = 0;
-  Mixture parts_;
-};
-
-}  // namespace
 
 Chunk::Block Chunk::make_block(Pass pass, bool adds_up, const std::optional<LayerCollective>& arriving) {
   BlockClock clock(writer_);

@@ -31,8 +31,8 @@ double fitted(const std::vector<ValidatedRun>& runs, const std::string& group, b
 
 double best_utilisation(const std::vector<double>& ideal, const std::vector<double>& measured) {
   assert(ideal.size() == measured.size());
-  // With x = 1 / u the sum of |a·x − 1|, a = ideal / measured, is least where the a of the points whose 1 / a lies below
-  // x weigh as much as the others: at the median of 1 / a weighted by a.
+  // With x = 1 / u the sum of |a·x − 1|, a = ideal / measured, is least where the a of the points whose 1 / a lies
+  // below x weigh as much as the others: at the median of 1 / a weighted by a.
   std::vector<double> ratios;
   double all = 0;
   for (std::size_t i = 0; i < ideal.size(); ++i) {
