@@ -17,8 +17,8 @@ struct MeasuredInput {
   std::string digest;                           // of all files, in their order
 };
 
-// Reads and joins the files ("-" is stdin, once); the kind of a file, speedup families or training runs, is known by its
-// header. Throws Error for files that are neither, and for one family or run in two files.
+// Reads and joins the files ("-" is stdin, once); the kind of a file, speedup families or training runs, is known by
+// its header. Throws Error for files that are neither, and for one family or run in two files.
 [[nodiscard]] MeasuredInput read_measured_input(const Arguments& arguments, const calibrate::Catalogue& catalogue);
 
 }  // namespace foretrain::cli

@@ -71,8 +71,8 @@ sim::Validation validated(const MeasuredInput& measured, const calibrate::Catalo
 bool report_lost(std::int64_t lost, const char* one, const char* several) {
   if (lost == 0) return false;
   fmt::print(stderr,
-             "foretrain: {} {} lost: the result lists how their workers ended; fewer --workers need less memory\n", lost,
-             lost == 1 ? one : several);
+             "foretrain: {} {} lost: the result lists how their workers ended; fewer --workers need less memory\n",
+             lost, lost == 1 ? one : several);
   return true;
 }
 

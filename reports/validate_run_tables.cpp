@@ -127,7 +127,8 @@ Table worst_runs_table(const std::vector<sim::ValidatedRun>& runs, std::size_t m
   worst.resize(std::min(worst.size(), most));
   Table table;
   table.header = {"run", "source", "GPUs", "plan", "measured", "predicted", "error", "longest beside computing"};
-  table.align = {Align::left, Align::left, Align::right, Align::left, Align::right, Align::right, Align::right, Align::left};
+  table.align = {Align::left,  Align::left,  Align::right, Align::left,
+                 Align::right, Align::right, Align::right, Align::left};
   for (const sim::ValidatedRun* run : worst) {
     const std::string part =
         run->largest_part.empty()

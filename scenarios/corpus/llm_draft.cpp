@@ -72,7 +72,9 @@ Reason LlmDraft::check_stated() const {
 
 Reason LlmDraft::check_degrees() const {
   const std::int64_t ranks = row_.number("tp", 1) * row_.number("pp", 1) * row_.number("dp", 1);
-  if (ranks != row_.number("gpus", 1)) return Reason("contradictory: the degrees do not multiply to the number of GPUs");
+  if (ranks != row_.number("gpus", 1)) {
+    return Reason("contradictory: the degrees do not multiply to the number of GPUs");
+  }
   if (row_.number("global_batch", 1) % (row_.number("micro_batch", 1) * row_.number("dp", 1)) != 0) {
     return Reason("contradictory: the batch is no multiple of micro-batch and data-parallel degree");
   }
@@ -251,7 +253,8 @@ double LlmDraft::ideal_step_seconds() const {
     flops += blocks(size("decoder_layers"), length);
   }
   flops += 6 * batch * length * hidden * size("vocabulary");
-  return flops / node_.device->peak.at(scenario_.training.precision).value / static_cast<double>(scenario_.cluster.gpus);
+  const double peak = node_.device->peak.at(scenario_.training.precision).value;
+  return flops / peak / static_cast<double>(scenario_.cluster.gpus);
 }
 
 std::int64_t LlmDraft::micro_batches() const {

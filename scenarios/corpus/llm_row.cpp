@@ -18,10 +18,9 @@ constexpr std::size_t longest_text = 1000;  // patterns are matched against text
 constexpr std::int64_t largest_number = 1'000'000'000;
 
 const std::vector<std::string>& whole_number_columns() {
-  static const std::vector<std::string> columns = {"gpus",  "gpus_per_node", "hidden",       "heads",       "kv_heads",
-                                                   "ffn",   "seq_len",       "vocab",        "global_batch", "micro_batch",
-                                                   "tp",    "pp",            "vpp",          "dp",          "cp",
-                                                   "ep"};
+  static const std::vector<std::string> columns = {
+      "gpus",  "gpus_per_node", "hidden",      "heads", "kv_heads", "ffn", "seq_len", "vocab",
+      "global_batch", "micro_batch", "tp", "pp", "vpp", "dp", "cp", "ep"};
   return columns;
 }
 
@@ -70,7 +69,8 @@ LlmRow read_row(const CsvTable& table, const CsvTable::Row& source) {
   for (const std::string& column : llm_columns()) {
     const std::string& text = source.fields[table.column(column)];
     if (text.size() > longest_text) {
-      refuse(table, source, column, fmt::format("a text of more than {} bytes", longest_text), "a few words are enough");
+      refuse(table, source, column, fmt::format("a text of more than {} bytes", longest_text),
+             "a few words are enough");
     }
     row.texts[column] = text;
   }
@@ -81,7 +81,8 @@ LlmRow read_row(const CsvTable& table, const CsvTable::Row& source) {
     if (text.empty()) continue;
     const auto number = whole_number(text);
     if (!number) {
-      refuse(table, source, column, quoted(text) + " is no whole number above 0", "leave it empty where it is not known");
+      refuse(table, source, column, quoted(text) + " is no whole number above 0",
+             "leave it empty where it is not known");
     }
     row.numbers[column] = *number;
   }

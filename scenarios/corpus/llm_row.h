@@ -16,7 +16,7 @@ struct LlmRow {
   std::string id, place;  // "kort-0001"; "runs.csv:2"
   Texts texts;            // every column of llm_columns() as published
   std::map<std::string, std::int64_t> numbers;  // of whole-number columns, those that are stated
-  std::vector<std::int64_t> layers;             // of the decoder, or of encoder and decoder ("24+24"); empty = not stated
+  std::vector<std::int64_t> layers;  // of the decoder, or of encoder and decoder ("24+24"); empty = not stated
   std::optional<double> step_seconds;           // measured
 
   [[nodiscard]] bool states(const std::string& column) const { return numbers.count(column) > 0; }

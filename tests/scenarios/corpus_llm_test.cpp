@@ -211,7 +211,9 @@ TEST_CASE("values that no such table can have are refused with their place") {
 }
 
 TEST_CASE("machines and networks of the sources are found") {
-  const auto cluster = [](const char* id) { return sim::resolve_cluster(true_run(id).scenario.cluster, shared_catalogue()); };
+  const auto cluster = [](const char* id) {
+    return sim::resolve_cluster(true_run(id).scenario.cluster, shared_catalogue());
+  };
   const sim::Cluster selene = cluster("kort-0009");
   CHECK(selene.nodes == 280);
   CHECK(selene.device->name == "A100-SXM4-80GB");

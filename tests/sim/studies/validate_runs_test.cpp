@@ -58,7 +58,7 @@ TEST_CASE("what the source does not state widens the interval as an independent 
   CHECK(std::log(unsure.high / unsure.predicted) / half_width_90() == Approx(std::hypot(before, 0.3)).epsilon(1e-9));
 }
 
-TEST_CASE("a run that cannot be simulated is declined with the reason, the others are predicted, in any number of workers") {
+TEST_CASE("a run that cannot be simulated is declined with the reason, any number of workers predicts the others") {
   LlmRun no_model = gpt2_run("r2");
   no_model.scenario.model.name = "gpt-without-a-name";
   RunCorpus corpus{{gpt2_run("r3"), no_model, gpt2_run("r1", 0.4)}, {}};
