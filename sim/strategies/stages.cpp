@@ -75,7 +75,26 @@ Counts best_by_time(const std::vector<double>& seconds, std::size_t chunks, cons
   return slowest_stage(seconds, timed, plan) <= slowest_stage(seconds, even, plan) ? timed : even;
 }
 
-Counts given_counts(const Plan& plan, std::size_t units, std::size_t chunks) {
+// Layers that are dealt out, and what stands before and behind them: an embedding and a head may be a chunk alone.
+struct Surroundings {
+  std::size_t first_block = 0, after_last_block = 0;  // indices of layers
+  bool has_before = false, has_behind = false;
+};
+
+Surroundings surroundings_of(const LocalModel& model) {
+  Surroundings found{0, model.layers.size(), false, false};
+  const auto is_block = [](const LocalLayer& layer) { return layer.is_block; };
+  const auto first = std::find_if(model.layers.begin(), model.layers.end(), is_block);
+  if (first == model.layers.end()) return found;
+  const auto last = std::find_if(model.layers.rbegin(), model.layers.rend(), is_block);
+  found.first_block = static_cast<std::size_t>(first - model.layers.begin());
+  found.after_last_block = static_cast<std::size_t>(model.layers.rend() - last);
+  found.has_before = found.first_block > 0;
+  found.has_behind = found.after_last_block < model.layers.size();
+  return found;
+}
+
+Counts given_counts(const Plan& plan, std::size_t units, std::size_t chunks, const Surroundings& around) {
   const std::vector<std::int64_t>& given = plan.stage_layers;
   const auto fail = [&](const std::string& what) {
     throw Error(what, "/plan/stage_layers",
@@ -88,7 +107,8 @@ Counts given_counts(const Plan& plan, std::size_t units, std::size_t chunks) {
   std::size_t sum = 0;
   Counts counts;
   for (const std::int64_t count : given) {
-    if (count < 1) fail(fmt::format("a chunk of {} layers", count));
+    const bool holds_an_end = (counts.empty() && around.has_before) || (counts.size() + 1 == chunks && around.has_behind);
+    if (count < (holds_an_end ? 0 : 1)) fail(fmt::format("a chunk of {} layers", count));
     if (static_cast<std::uint64_t>(count) > units - sum) fail("more layers than the model has");
     counts.push_back(static_cast<std::size_t>(count));
     sum += counts.back();
@@ -97,15 +117,16 @@ Counts given_counts(const Plan& plan, std::size_t units, std::size_t chunks) {
   return counts;
 }
 
-Counts counts_of(const Plan& plan, const std::vector<std::size_t>& bounds, const std::vector<double>& layer_seconds) {
+Counts counts_of(const Plan& plan, const std::vector<std::size_t>& bounds, const std::vector<double>& layer_seconds,
+                 const Surroundings& around) {
   const std::size_t units = bounds.size() - 1;
   const auto chunks = static_cast<std::size_t>(plan.pipeline * plan.interleave);
+  if (!plan.stage_layers.empty()) return given_counts(plan, units, chunks, around);
   if (units < chunks) {
     throw Error(fmt::format("{} layers cannot be dealt out to {} chunks (pipeline {} × interleave {})", units, chunks,
                             plan.pipeline, plan.interleave),
                 "/plan/pipeline", fmt::format("at most {} chunks", units));
   }
-  if (!plan.stage_layers.empty()) return given_counts(plan, units, chunks);
   if (plan.stage_split == "even") return even_counts(units, chunks);
   if (plan.stage_split == "time") return best_by_time(unit_seconds(layer_seconds, bounds), chunks, plan);
   throw Error("unknown way to split stages " + quoted(plan.stage_split), "/plan/stage_split",
@@ -146,13 +167,22 @@ void own_tied_tensors(Stage& stage) {
 std::vector<Stage> stages_of(const LocalModel& model, const Plan& plan, const std::vector<double>& layer_seconds) {
   assert(plan.pipeline >= 1 && plan.interleave >= 1);
   const std::vector<std::size_t> bounds = unit_bounds(model);
-  const Counts counts = counts_of(plan, bounds, layer_seconds);
+  const Surroundings around = surroundings_of(model);
+  const Counts counts = counts_of(plan, bounds, layer_seconds, around);
+  const std::size_t units = bounds.size() - 1;
+  // Where a chunk ends, with so many units dealt out.
+  const auto end_of = [&](std::size_t position, std::size_t dealt) {
+    if (position + 1 == counts.size()) return model.layers.size();
+    if (dealt == 0) return around.first_block;
+    return dealt == units ? around.after_last_block : bounds[dealt];
+  };
   std::vector<Stage> stages(static_cast<std::size_t>(plan.pipeline));
-  std::size_t unit = 0, position = 0;
+  std::size_t dealt = 0, position = 0;
+  auto end = model.layers.begin();
   for (const std::size_t stage : stages_in_order(plan)) {
-    const auto begin = model.layers.begin() + static_cast<std::ptrdiff_t>(bounds[unit]);
-    unit += counts[position++];
-    const auto end = model.layers.begin() + static_cast<std::ptrdiff_t>(bounds[unit]);
+    const auto begin = end;
+    dealt += counts[position];
+    end = model.layers.begin() + static_cast<std::ptrdiff_t>(end_of(position++, dealt));
     LocalModel chunk{model.name, {begin, end}, {}};
     join_segments(chunk, model.segments, plan.recompute_every);
     stages[stage].push_back(std::move(chunk));

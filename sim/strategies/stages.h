@@ -20,7 +20,8 @@ using Stage = std::vector<LocalModel>;
 // `layer_seconds`: forward plus backward time of each layer, for stages of like time (plan.stage_split "time" cuts
 // where the slowest stage is fastest); otherwise numbers of layers differ by at most one, the first ones having more. A
 // tied tensor (models::Operator::tied_parameters) whose owner stands on another stage becomes the stage's own. Throws
-// Error when there are fewer layers than chunks, or plan.stage_layers do not add up.
+// Error when there are fewer layers than chunks, or plan.stage_layers do not add up (the first and the last chunk may have
+// none: they have the embedding and the head).
 [[nodiscard]] std::vector<Stage> stages_of(const LocalModel& model, const Plan& plan,
                                            const std::vector<double>& layer_seconds);
 

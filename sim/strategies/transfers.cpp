@@ -90,16 +90,25 @@ void Transfers::expect_from(int stage) {
   }
 }
 
+const Transfers::Way& Transfers::way(Pass pass, int from, int to) {
+  const auto [known, is_new] = ways_.try_emplace({pass, from, to});
+  if (!is_new) return known->second;
+  const char* role = from == writer_.stage() ? "send" : "receive";
+  Program& program = writer_.program();
+  const bool onward = goes_onward(pass, from, to, shape_.stages);
+  known->second = {writer_.stream(stream_name(role, onward), StreamKind::communication),
+                   program.add_communicator(communicator_of(pass, from, to, shape_.stages)),
+                   program.add_label(std::string(role) + ' ' + what(pass))};
+  return known->second;
+}
+
 void Transfers::write_next(Inbox& inbox) {
   assert(inbox.written < inbox.expected.size());
   const Slot slot = inbox.expected[inbox.written++];
   const Source source = source_of(slot);
-  const bool onward = goes_onward(source.pass, source.stage, writer_.stage(), shape_.stages);
-  Program& program = writer_.program();
-  arrivals_[slot].received = program.add_collective(
-      writer_.stream(stream_name("receive", onward), StreamKind::communication),
-      program.add_communicator(inbox.communicator), CollectiveKind::send_receive, part(source.bytes),
-      program.add_label(std::string("receive ") + what(source.pass)));
+  const Way& by = way(source.pass, source.stage, writer_.stage());
+  arrivals_[slot].received = writer_.program().add_collective(by.stream, by.communicator, CollectiveKind::send_receive,
+                                                              part(source.bytes), by.label);
 }
 
 std::vector<ActivityIndex> Transfers::receive(const Turn& turn) {
@@ -126,12 +135,9 @@ std::vector<ActivityIndex> Transfers::send(const Turn& turn, std::vector<Activit
     arrivals_[slot_of(turn.pass == Pass::forward, to.chunk, turn.micro_batch)].handed_over = std::move(done);
     return {};
   }
-  const bool onward = goes_onward(turn.pass, writer_.stage(), to.stage, shape_.stages);
-  Program& program = writer_.program();
-  return {program.add_collective(
-      writer_.stream(stream_name("send", onward), StreamKind::communication),
-      program.add_communicator(communicator_of(turn.pass, writer_.stage(), to.stage, shape_.stages)),
-      CollectiveKind::send_receive, part(bytes), program.add_label(std::string("send ") + what(turn.pass)), done)};
+  const Way& by = way(turn.pass, writer_.stage(), to.stage);
+  return {writer_.program().add_collective(by.stream, by.communicator, CollectiveKind::send_receive, part(bytes),
+                                           by.label, done)};
 }
 
 }  // namespace foretrain::sim::strategies

@@ -3,8 +3,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "sim/strategies/schedule.h"
@@ -43,6 +45,11 @@ class Transfers {
     Neighbour to;
     Bytes bytes;  // as every tensor-parallel rank has it
   };
+  // Where transfers to or from another stage are written.
+  struct Way {
+    std::uint16_t stream = 0, communicator = 0;
+    std::uint32_t label = 0;
+  };
   struct Source {
     int stage = -1;
     Pass pass = Pass::forward;
@@ -56,6 +63,8 @@ class Transfers {
   [[nodiscard]] std::size_t inbox_named(const std::string& communicator);
   void expect_from(int stage);
   void write_next(Inbox& inbox);
+  // Of what `pass` makes on stage `from` for stage `to`; one of them is the writer's. Looked up once.
+  const Way& way(Pass pass, int from, int to);
   [[nodiscard]] Bytes part(Bytes bytes) const { return bytes * (1.0 / senders_); }
 
   StepWriter& writer_;
@@ -63,6 +72,7 @@ class Transfers {
   PipelineShape shape_;
   const std::vector<Stage>& stages_;
   int senders_ = 1;  // tensor-parallel ranks that each send a part
+  std::map<std::tuple<Pass, int, int>, Way> ways_;
   std::vector<Inbox> inboxes_;
   std::vector<Arrival> arrivals_;  // by slot
 };

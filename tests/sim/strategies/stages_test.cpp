@@ -91,7 +91,7 @@ TEST_CASE("given numbers of layers are kept, and have to add up") {
   plan.stage_layers = {1, 4, 2};
   CHECK(blocks(stages_of(local_decoder(7), plan, {})) == Counts{1, 4, 2});
   for (const std::vector<std::int64_t>& wrong : std::vector<std::vector<std::int64_t>>{
-           {3, 4}, {1, 4, 1}, {1, 5, 2}, {0, 5, 2}, {-1, 6, 2}, {1, 1, std::int64_t{1} << 62}}) {
+           {3, 4}, {1, 4, 1}, {1, 5, 2}, {5, 0, 2}, {-1, 6, 2}, {1, 1, std::int64_t{1} << 62}}) {
     plan.stage_layers = wrong;
     try {
       static_cast<void>(stages_of(local_decoder(7), plan, {}));
@@ -224,6 +224,22 @@ TEST_CASE("a tied table is the last stage's own as well, unless it stands there"
   CHECK(shared_parameters(stages_of(local_decoder(4, {}, false), pipeline(2), {})) == 0);
   // Tensor-parallel ranks share their parts.
   CHECK(shared_parameters(stages_of(local_decoder(4, tensor_plan(4)), pipeline(2), {})) == table / 4);
+}
+
+TEST_CASE("embedding and head may be chunks by themselves, others have layers") {
+  Plan plan = pipeline(4);
+  plan.stage_layers = {0, 3, 3, 0};
+  const LocalModel model = local_decoder(6, plan);
+  const std::vector<Stage> stages = stages_of(model, plan, {});
+  std::size_t layers = 0;
+  for (const Stage& stage : stages) layers += stage.at(0).layers.size();
+  CHECK(layers == model.layers.size());
+  CHECK(stages[0].at(0).layers.front().name == model.layers.front().name);
+  CHECK_FALSE(stages[0].at(0).layers.back().is_block);
+  CHECK_FALSE(stages[3].at(0).layers.front().is_block);
+  CHECK(stages[1].at(0).layers.size() == 3);
+  plan.stage_layers = {3, 0, 3, 0};
+  CHECK_THROWS_AS(stages_of(model, plan, {}), Error);
 }
 
 TEST_CASE("layers that share their weights have one copy on every stage") {
