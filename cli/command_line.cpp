@@ -93,10 +93,17 @@ void add_common(CLI::App& app, Arguments& arguments, Texts& texts) {
       ->type_name("WHEN")->group(common_group);
 }
 
+// An option that writes a file; an empty path is a script's empty variable.
+void add_output(CLI::App& app, const char* name, std::string& path, const char* doc) {
+  app.add_option(name, path, doc)->type_name("F")->group(outputs_group)->check([](const std::string& given) {
+    return given.empty() ? std::string("needs a path, or - for stdout") : std::string();
+  });
+}
+
 void add_outputs(CLI::App& app, Arguments& arguments) {
-  app.add_option("--json", arguments.json, "Write the result as JSON; - is stdout")->type_name("F")->group(outputs_group);
-  app.add_option("--csv", arguments.csv, "Write the numbers as CSV")->type_name("F")->group(outputs_group);
-  app.add_option("--md", arguments.markdown, "Write the result as Markdown")->type_name("F")->group(outputs_group);
+  add_output(app, "--json", arguments.json, "Write the result as JSON; - is stdout");
+  add_output(app, "--csv", arguments.csv, "Write the numbers as CSV");
+  add_output(app, "--md", arguments.markdown, "Write the result as Markdown");
 }
 
 void add_question(CLI::App& app, Arguments& arguments, bool several) {
@@ -167,8 +174,7 @@ CLI::App* add_command(CLI::App& app, const CommandHelp& help, Arguments& argumen
   }
   if (simulates || validates || help.name == "list") add_outputs(*command, arguments);
   if (help.name == "predict") {
-    command->add_option("--trace", arguments.trace, "Write the replayed step as a Chrome trace (Perfetto reads it)")
-        ->type_name("F")->group(outputs_group);
+    add_output(*command, "--trace", arguments.trace, "Write the replayed step as a Chrome trace (Perfetto reads it)");
   }
   add_common(*command, arguments, texts);
   return command;

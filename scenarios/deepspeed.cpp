@@ -200,7 +200,28 @@ void apply_communication(const JsonView& config, Json& scenario) {
   }
 }
 
+// Top-level keys of DeepSpeed's documentation (config-json) and of its own configurations; one beside them is taken for
+// a typing error by nobody but the reader.
+const std::vector<std::string>& documented_keys() {
+  static const std::vector<std::string> keys = {
+      "train_batch_size", "train_micro_batch_size_per_gpu", "gradient_accumulation_steps", "optimizer", "scheduler",
+      "communication_data_type", "seq_parallel_communication_data_type", "prescale_gradients",
+      "gradient_predivide_factor", "sparse_gradients", "fp16", "bf16", "amp", "torch_autocast", "data_types",
+      "gradient_clipping", "zero_optimization", "zero_allow_untested_optimizer", "zero_force_ds_cpu_optimizer",
+      "steps_per_print", "wall_clock_breakdown", "memory_breakdown", "dump_state", "disable_allgather", "aio",
+      "flops_profiler", "activation_checkpointing", "sparse_attention", "data_efficiency", "curriculum_learning",
+      "monitor_config", "tensorboard", "wandb", "comet", "csv_monitor", "comms_logger", "elasticity", "autotuning",
+      "compression_training", "checkpoint", "tensor_parallel", "pipeline", "eigenvalue", "progressive_layer_drop",
+      "hybrid_engine", "load_universal_checkpoint", "compile", "nebula", "use_node_local_storage"};
+  return keys;
+}
+
 void note_the_rest(const JsonView& config, std::vector<std::string>& notes) {
+  for (const std::string& key : config.keys()) {
+    const std::vector<std::string>& known = documented_keys();
+    if (std::find(known.begin(), known.end(), key) != known.end()) continue;
+    notes.push_back("ignored: " + quoted(key) + ", which DeepSpeed does not document; " + name_hint(key, known));
+  }
   if (config.find("activation_checkpointing")) {
     notes.emplace_back("activation_checkpointing says how, not whether layers are recomputed: if the training script "
                        "does it, say --set plan.recompute=full");

@@ -177,7 +177,11 @@ Json megatron_draft(const QuickScenario& quick, std::vector<std::string>& notes)
   std::optional<std::int64_t> gpus;
   if (!quick.gpus.empty()) gpus = flag_value("--gpus", quick.gpus, "cluster.gpus").get<std::int64_t>();
   const std::string name = quick.megatron == "-" ? "standard input" : quick.megatron;
-  Json scenario = megatron_scenario(read_file(quick.megatron), name, gpus, notes);
+  const std::string text = read_file(quick.megatron);
+  if (text.find('\0') != std::string::npos) {
+    throw Error("is not text: it has a zero byte", printable(name), "a launch script or a log of Megatron is expected");
+  }
+  Json scenario = megatron_scenario(text, name, gpus, notes);
   if (!scenario["cluster"].contains("gpus")) {
     throw Error("the script does not say on how many GPUs it runs", printable(name), "give --gpus");
   }

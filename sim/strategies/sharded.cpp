@@ -51,8 +51,7 @@ int hybrid_group(const Plan& plan, int data_parallel, int gpus_per_node) {
   const std::int64_t wanted = given ? plan.shard_group : std::min<std::int64_t>(of_node, data_parallel);
   if (wanted >= 2 && wanted <= data_parallel && data_parallel % wanted == 0) return static_cast<int>(wanted);
   const int group = static_cast<int>(std::min<std::int64_t>(wanted, data_parallel + 1LL));
-  throw Error(given ? fmt::format("a shard group of {} ranks does not divide {} data-parallel ranks", wanted,
-                                  data_parallel)
+  throw Error(given ? fmt::format("a shard group of {} of {} data-parallel ranks", wanted, data_parallel)
                     : fmt::format("the {} data-parallel ranks of a node make no shard group of {}", wanted,
                                   data_parallel),
               key_of_group, nearest_groups(group, data_parallel));

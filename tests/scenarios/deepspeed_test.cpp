@@ -118,3 +118,13 @@ TEST_CASE("With flags it is a run of the deepspeed stack") {
   CHECK(scenario.stack.options.at("prefetched_units") == 4);
   CHECK(scenario.stack.options.at("gathers_in_flight") == 13);
 }
+
+TEST_CASE("A key that DeepSpeed does not document is said to be ignored, with the nearest one") {
+  const Json file = parse_json(R"({"train_micro_batch_size_per_gpu": 1, "zero_optimizaton": {"stage": 3}})", "ds.json");
+  Json scenario = {{"training", Json::object()}, {"cluster", {{"gpus", 8}}}};
+  std::vector<std::string> notes;
+  apply_deepspeed(JsonView(file, "ds.json"), scenario, notes);
+  REQUIRE(notes.size() == 1);
+  CHECK_THAT(notes.front(), Contains("\"zero_optimizaton\""));
+  CHECK_THAT(notes.front(), Contains("did you mean \"zero_optimization\""));
+}
