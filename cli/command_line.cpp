@@ -96,7 +96,7 @@ void add_common(CLI::App& app, Arguments& arguments, Texts& texts) {
 // An option that writes a file; an empty path is a script's empty variable.
 void add_output(CLI::App& app, const char* name, std::string& path, const char* doc) {
   app.add_option(name, path, doc)->type_name("F")->group(outputs_group)->check([](const std::string& given) {
-    return given.empty() ? std::string("needs a path, or - for stdout") : std::string();
+    return given.empty() ? std::string("an empty file name cannot be written") : std::string();
   });
 }
 

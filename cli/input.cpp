@@ -109,6 +109,7 @@ std::string digest_of(const std::string& text, const Arguments& arguments, const
 
 Input read_input(const Arguments& arguments, const calibrate::Catalogue& catalogue) {
   const std::vector<scenarios::Assignment> set = assignments(arguments);
+  const bool compares = arguments.command == "decide";  // the others answer the base
   Input input;
   if (!arguments.subject.empty()) {
     refuse_flags_beside_file(arguments);
@@ -117,7 +118,7 @@ Input read_input(const Arguments& arguments, const calibrate::Catalogue& catalog
     input.source = path == "-" ? "standard input" : printable(path);
     const std::string source = path == "-" ? input.source : path;
     const std::string directory = path == "-" ? "" : fs::path(path).parent_path().string();
-    input.question = scenarios::read_question(text, source, set, directory, catalogue);
+    input.question = scenarios::read_question(text, source, set, directory, catalogue, compares);
     input.digest = digest_of(text, arguments, input.question);
     return input;
   }

@@ -33,7 +33,7 @@ std::string bound_and_fit(const sim::Prediction& prediction) {
     }
     return text;
   }
-  return text + printable(prediction.memory.advice);
+  return text + printable(prediction.memory.advice, 1000);
 }
 
 std::string cluster_words(const sim::Scenario& scenario, const sim::Prediction& prediction) {

@@ -6,6 +6,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <fmt/format.h>
+
 #include "base/error.h"
 #include "base/text.h"
 #include "scenarios/batches.h"
@@ -120,7 +122,7 @@ Assignment parse_assignment(std::string_view text, const std::string& option) {
 }
 
 sim::Question read_question(std::string_view text, const std::string& source, const std::vector<Assignment>& set,
-                            const std::string& directory, const calibrate::Catalogue& catalogue) {
+                            const std::string& directory, const calibrate::Catalogue& catalogue, bool with_options) {
   const Json json = parse_json(text, source);
   check_version(JsonView(json, source));
   const Document file(json, source);
@@ -139,15 +141,26 @@ sim::Question read_question(std::string_view text, const std::string& source, co
   const auto options = file.find("options");
   if (!options) return question;
   const std::vector<Changes> alternatives = expand_options(*options);
+  if (!with_options) {
+    question.options.assign(alternatives.size(), {"", question.base});
+    return question;
+  }
   if (alternatives.size() * question.base.model.operators_text.size() > most_operator_bytes) {
     options->fail("too many alternatives for so long a list of operators", "shorten the lists");
   }
-  for (const Changes& changes : alternatives) {
-    Document document = base;
-    apply(document, changes, catalogue);
-    sim::Scenario scenario = reading.scenario(document, pinned_by(set_changes, changes), true);
-    std::string name = option_name(question.base, scenario, changes, catalogue);
-    question.options.push_back({std::move(name), std::move(scenario)});
+  for (std::size_t i = 0; i < alternatives.size(); ++i) {
+    try {
+      Document document = base;
+      apply(document, alternatives[i], catalogue);
+      sim::Scenario scenario = reading.scenario(document, pinned_by(set_changes, alternatives[i]), true);
+      std::string name = option_name(question.base, scenario, alternatives[i], catalogue);
+      question.options.push_back({std::move(name), std::move(scenario)});
+    } catch (const Error& error) {
+      if (error.where().find("/options") != std::string::npos) throw;
+      // What is wrong stands elsewhere (in a --set), but only with this option.
+      throw Error(fmt::format("{} (in alternative {} of the options)", error.what(), i + 1), error.where(), error.hint(),
+                  error.code());
+    }
   }
   return question;
 }

@@ -28,10 +28,11 @@ struct Assignment {
 // where relative file names inside the scenario (operators) are looked up. Names of machines, devices,
 // networks, stacks and models are checked against `catalogue`, which also knows how many GPUs a machine
 // has (alternatives are named after it).
+// With `with_options` false only how many options there are is kept (each is the base), whatever they say.
 // Throws Error with file and JSON pointer (or the --set) of what is wrong.
 [[nodiscard]] sim::Question read_question(std::string_view text, const std::string& source,
                                           const std::vector<Assignment>& set, const std::string& directory,
-                                          const calibrate::Catalogue& catalogue);
+                                          const calibrate::Catalogue& catalogue, bool with_options = true);
 
 // What the flags of predict and decide say without a scenario file; each is the text after the flag,
 // empty when it was not given. model, machine and batch are required; gpus defaults to 1. A Megatron run has a model

@@ -18,7 +18,8 @@
 namespace foretrain::sim::strategies {
 namespace {
 
-constexpr std::int64_t most_gpus_advised = 1024;
+constexpr std::int64_t most_gpus_advised = 16384;
+constexpr std::int64_t most_stages_advised = 128;
 
 struct Change {
   std::string words;
@@ -45,7 +46,8 @@ class Adviser {
         if (fits({change}) == true) return {change};
       }
     }
-    return together(kinds);
+    std::vector<Change> changes = together(kinds);
+    return changes.empty() ? of_everything() : changes;
   }
 
  private:
@@ -64,6 +66,61 @@ class Adviser {
       if (strongest) changes.push_back(*strongest);
     }
     return {};
+  }
+
+  // Micro-batch 1, full recompute and state in shards on as many GPUs, stages and tensor-parallel ranks as it takes, in
+  // that order of reluctance; then without what is not needed.
+  [[nodiscard]] std::vector<Change> of_everything() const {
+    const Plan& now = scenario_.plan;
+    for (std::int64_t factor = 1; factor * cluster_.gpus <= most_gpus_advised; factor *= 2) {
+      for (std::int64_t stages = now.pipeline; stages <= most_stages_advised; stages *= 2) {
+        for (std::int64_t tensor = now.tensor; tensor <= cluster_.machine.gpus; tensor *= 2) {
+          for (const char* sharding : {"zero1", "zero3"}) {
+            std::vector<Change> changes = everything(factor, stages, tensor, sharding);
+            if (fits(changes) == true) return without_the_needless(std::move(changes));
+          }
+        }
+      }
+    }
+    return {};
+  }
+
+  [[nodiscard]] std::vector<Change> everything(std::int64_t factor, std::int64_t stages, std::int64_t tensor,
+                                               const std::string& sharding) const {
+    const std::int64_t count = factor * cluster_.gpus;
+    const std::int64_t global =
+        scenario_.training.scaling == Scaling::strong ? batches_.global : batches_.global * factor;
+    std::vector<Change> changes;
+    const auto add = [&](std::string words, std::vector<std::string> settings, std::function<void(Scenario&)> apply) {
+      changes.push_back({std::move(words), std::move(settings), std::move(apply)});
+    };
+    if (batches_.micro > 1 || factor > 1) {
+      add(fmt::format("micro-batch 1, global batch {}", global),
+          {"training.micro_batch=1", fmt::format("training.global_batch={}", global)}, [global](Scenario& scenario) {
+            scenario.training.micro_batch = 1;
+            scenario.training.global_batch = global;
+          });
+    }
+    if (scenario_.plan.recompute != "full") changes.push_back(recompute().back());
+    add("state in shards", {"plan.sharding=" + sharding},
+        [sharding](Scenario& scenario) { scenario.plan.sharding = sharding; });
+    if (tensor != scenario_.plan.tensor) {
+      add(fmt::format("tensor parallelism of {} GPUs", tensor), {fmt::format("plan.tensor={}", tensor)},
+          [tensor](Scenario& scenario) { scenario.plan.tensor = tensor; });
+    }
+    if (tensor > 1 && !scenario_.plan.sequence_parallel) {
+      add("sequence parallelism", {"plan.sequence_parallel=true"},
+          [](Scenario& scenario) { scenario.plan.sequence_parallel = true; });
+    }
+    if (stages != scenario_.plan.pipeline) {
+      add(fmt::format("a pipeline of {} stages", stages), {fmt::format("plan.pipeline={}", stages)},
+          [stages](Scenario& scenario) { scenario.plan.pipeline = stages; });
+    }
+    if (factor > 1) {
+      add(fmt::format("{} GPUs", count), {fmt::format("cluster.gpus={}", count)},
+          [count](Scenario& scenario) { scenario.cluster.gpus = count; });
+    }
+    return changes;
   }
 
   [[nodiscard]] std::vector<Change> without_the_needless(std::vector<Change> changes) const {
@@ -90,6 +147,10 @@ class Adviser {
       const Batches batches = resolve_batches(scenario.training, scenario.plan, cluster.gpus);
       require_known_sharding(scenario, stack_);
       if (scenario.plan.pipeline > 1) require_schedule(scenario.plan, batches.accumulation);
+      // A longer pipeline than there are micro-batches would stand still most of the time.
+      if (scenario.plan.pipeline > scenario_.plan.pipeline && batches.accumulation < scenario.plan.pipeline) {
+        return std::nullopt;
+      }
       const models::Model model = build_workload(scenario, scenario.training.micro_batch, data_);
       return plan_memory(model, scenario, stack_, cluster).of_fullest().total() <= cluster.device->memory;
     } catch (const Error&) {
@@ -137,10 +198,13 @@ class Adviser {
     if (batches_.data_parallel == 1) return kind;
     const std::string& now = chosen_sharding(scenario_.plan, stack_);
     const auto at = std::find_if(levels.begin(), levels.end(), [&](const auto& level) { return now == level.first; });
-    if (now != "none" && at == levels.end()) return kind;
-    for (auto level = now == "none" ? levels.begin() : at + 1; level != levels.end(); ++level) {
+    auto next = now == "none" ? levels.begin() : at == levels.end() ? levels.end() - 1 : at + 1;  // beyond hsdp: zero3
+    for (auto level = next; level != levels.end(); ++level) {
       kind.push_back({level->second, {fmt::format("plan.sharding={}", level->first)},
-                      [name = level->first](Scenario& scenario) { scenario.plan.sharding = name; }});
+                      [name = level->first](Scenario& scenario) {
+                        scenario.plan.sharding = name;
+                        scenario.plan.shard_group = 0;
+                      }});
     }
     return kind;
   }
@@ -216,7 +280,7 @@ std::string memory_advice(const PlanMemory& memory, const Scenario& scenario, co
                           const Cluster& cluster, const DataStore& data) {
   const auto [category, bytes] = largest_category(memory.of_fullest());
   const std::string largest =
-      fmt::format("most of it is {} ({}{}; a GPU has {})", category, format_bytes(bytes),
+      fmt::format("Most of it is {} ({}{}; a GPU has {})", category, format_bytes(bytes),
                   memory.stages.size() > 1 ? fmt::format(" on stage {}", memory.fullest) : "",
                   format_bytes(cluster.device->memory));
   const std::vector<Change> changes = Adviser(scenario, stack, cluster, data).smallest();

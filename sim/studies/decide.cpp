@@ -10,6 +10,7 @@
 #include "sim/strategies/batches.h"
 #include "sim/strategies/input_load.h"
 #include "sim/studies/advice.h"
+#include "sim/studies/alone.h"
 #include "sim/studies/scaling_interval.h"
 #include "sim/studies/shares.h"
 #include "sim/studies/verdict.h"
@@ -28,6 +29,7 @@ Quantity independent_runs(const Scenario& scenario, const Prediction& prediction
                           const calibrate::Catalogue& catalogue) {
   const Cluster cluster = resolve_cluster(scenario.cluster, catalogue);
   if (cluster.gpus == 1) return unknown_quantity("samples/s", "one GPU runs one training at a time");
+  if (!prediction.one_gpu_fits) return unknown_quantity("samples/s", "one GPU cannot hold the model");
   const double limit = strategies::input_samples_per_second(scenario, cluster, cluster.nodes).value_or(HUGE_VAL);
   Quantity runs = prediction.one_gpu_throughput;
   for (double* end : {&runs.value, &runs.low, &runs.high}) *end = std::min(*end * cluster.gpus, limit);
@@ -57,12 +59,25 @@ AlternativeAnswer answer_for_option(const Alternative& option, const calibrate::
   }
 }
 
+bool on_the_same_cluster(const Scenario& a, const Scenario& b) {
+  return a.cluster.machine == b.cluster.machine && a.cluster.gpu == b.cluster.gpu && a.cluster.gpus == b.cluster.gpus &&
+         a.cluster.gpus_per_node == b.cluster.gpus_per_node && a.cluster.network == b.cluster.network &&
+         a.cluster.inter_node_gbits_per_s == b.cluster.inter_node_gbits_per_s && a.stack.name == b.stack.name &&
+         a.stack.reducer == b.stack.reducer && a.stack.options == b.stack.options;
+}
+
+// What the model leaves out of two plans on one cluster with one stack is the same effects: of the gain only the
+// difference in how much of them there is stays open. Elsewhere they are independent.
+LogMargins unexplained_of_gain(const AlternativeAnswer& answer, const AlternativeAnswer& base) {
+  const LogMargins &more = answer.prediction.unexplained_loss, &less = base.prediction.unexplained_loss;
+  if (!on_the_same_cluster(answer.scenario, base.scenario)) return together(more, {less.above, less.below});
+  return {std::abs(more.below - less.below), std::abs(more.above - less.above)};
+}
+
 void compare(AlternativeAnswer& answer, const AlternativeAnswer& base) {
   answer.gain = answer.prediction.throughput.value / base.prediction.throughput.value;
   const double spread = log_spread_of_ratio(effects_of(answer.prediction), effects_of(base.prediction));
-  const LogMargins &more = answer.prediction.unexplained_loss, &less = base.prediction.unexplained_loss;
-  const LogMargins unexplained = together(more, {less.above, less.below});
-  const LogMargins margins = together(unexplained, symmetric_margins(spread));
+  const LogMargins margins = together(unexplained_of_gain(answer, base), symmetric_margins(spread));
   answer.gain_interval = rate_quantity(answer.gain, margins, "1", "ratio of two simulations, shared errors cancel");
   answer.odds_faster_than_base = odds_above_one(answer.gain, margins);
 }
@@ -76,9 +91,7 @@ Question with_something_to_compare(const Question& question, const calibrate::Ca
   const strategies::Batches batches =
       strategies::resolve_batches(question.base.training, question.base.plan, question.base.cluster.gpus);
   Question compared;
-  compared.base = question.base;
-  compared.base.training = strategies::rescaled(question.base.training, batches, 1);
-  compared.base.cluster.gpus = 1;
+  compared.base = on_one_gpu(question.base, batches);
   compared.options.push_back({describe(question.base, catalogue), question.base});
   return compared;
 }

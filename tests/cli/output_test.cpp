@@ -100,11 +100,11 @@ TEST_CASE("colour is for terminals, and NO_COLOR is heeded") {
 TEST_CASE("progress is for terminals and work of more than a second") {
   Call call;
   call.arguments = {"predict", "--model", "resnet50", "--machine", "p3.16xlarge", "--gpus", "32", "--batch", "64",
-                    "--replays", "3000", "--json", "-"};
+                    "--replays", "20000", "--json", "-"};
   call.terminal = Call::Terminal::err;
   const Outcome slow = run(call);
   CHECK(slow.code == 0);
-  CHECK(slow.err.find("\r3000 replays: 1 s") != std::string::npos);
+  CHECK(slow.err.find("\r20000 replays: 1 s") != std::string::npos);
   call.arguments = {"predict", azure, "--replays", "2", "--json", "-"};
   CHECK(run(call).err.find("replays:") == std::string::npos);
 }

@@ -49,7 +49,7 @@ TEST_CASE("activations too large: the largest micro-batch that keeps the global 
   Asked asked("resnet50", "p3.16xlarge", 1, 4096, Precision::fp32);
   REQUIRE_FALSE(asked.fits());
   const std::string advice = asked.advice();
-  CHECK(advice.rfind("most of it is activations (", 0) == 0);
+  CHECK(advice.rfind("Most of it is activations (", 0) == 0);
   CHECK(says(advice, "--set training.global_batch=4096"));
   const std::int64_t micro = number_after(advice, "--set training.micro_batch=");
   asked.scenario.training.micro_batch = micro;
@@ -72,7 +72,7 @@ TEST_CASE("state too large on several GPUs: as much sharding as is needed and no
   Asked asked = large("Standard_ND96amsr_A100_v4", 8, 24);
   REQUIRE_FALSE(asked.fits());
   const std::string advice = asked.advice();
-  CHECK(advice.rfind("most of it is optimizer state (", 0) == 0);
+  CHECK(advice.rfind("Most of it is optimizer state (", 0) == 0);
   CHECK(says(advice, "--set plan.sharding=zero1"));
   asked.scenario.plan.sharding = "zero1";
   CHECK(asked.fits());
@@ -111,7 +111,7 @@ TEST_CASE("what no number of GPUs helps is said to need larger ones") {
   asked.scenario.stack.options = {{"framework_memory_bytes", 1e11}};
   REQUIRE_FALSE(asked.fits());
   const std::string advice = asked.advice();
-  CHECK(advice.rfind("most of it is the framework itself (", 0) == 0);
+  CHECK(advice.rfind("Most of it is the framework itself (", 0) == 0);
   CHECK(says(advice, "a GPU with more memory is needed"));
 }
 
