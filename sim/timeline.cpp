@@ -99,9 +99,9 @@ std::vector<CriticalShare> critical_path(const Job& job, const Timeline& timelin
       const Program& program = job.programs[job.instances[instance].program];
       const Activity& activity = program.activities[at - timeline.first_of[instance]];
       const double stretch = job.instances[instance].stretch;
-      for (const Part& part : parts_of(program, activity, stretch, span.finish - span.start)) {
-        seconds[part.parameter.index] += part.seconds;
-      }
+      std::vector<Part> parts;  // none of a collective of a rank by itself, which took no time
+      if (!activity.is_collective) parts = parts_of(program, activity, stretch, span.finish - span.start);
+      for (const Part& part : parts) seconds[part.parameter.index] += part.seconds;
     }
     at = span.released_by;
   }
