@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/table.h"
+#include "base/text.h"
 #include "reports/csv.h"
 #include "reports/validate_run_tables.h"
 
@@ -34,8 +35,23 @@ const std::vector<std::string> run_columns = {"id",
                                               "utilisation_of_others",
                                               "utilisation_of_group",
                                               "utilisation_and_bubble_of_group",
+                                              "stack",
+                                              "chip",
+                                              "precision",
+                                              "network",
+                                              "sharding",
+                                              "schedule",
+                                              "recompute",
+                                              "nodes",
+                                              "tensor",
+                                              "pipeline",
+                                              "parameters",
+                                              "tokens_per_pass",
+                                              "flops_per_kernel",
+                                              "log_spread",
                                               "largest_part",
                                               "largest_part_share",
+                                              "parts_seconds",
                                               "reason"};
 
 // Of both kinds of rows: what they share, then what either has.
@@ -71,6 +87,29 @@ Cells cells_of(const sim::RunLabel& label) {
   return {{"id", label.id}, {"group", label.group}, {"gpu_class", label.gpu_class}, {"tier", label.tier}};
 }
 
+// "backward 1.2; forward 0.6": seconds of the predicted step by part.
+std::string parts_text(const std::map<std::string, double>& parts) {
+  std::vector<std::string> texts;
+  for (const auto& [part, seconds] : parts) texts.push_back(fmt::format("{} {:.6g}", part, seconds));
+  return joined(texts, "; ");
+}
+
+void add_traits(Cells& cells, const calibrate::RunTraits& traits) {
+  cells["stack"] = traits.stack;
+  cells["chip"] = traits.chip;
+  cells["precision"] = traits.precision;
+  cells["network"] = traits.network;
+  cells["sharding"] = traits.sharding;
+  cells["schedule"] = traits.schedule;
+  cells["recompute"] = traits.recompute;
+  cells["nodes"] = fmt::format("{}", traits.nodes);
+  cells["tensor"] = fmt::format("{}", traits.tensor);
+  cells["pipeline"] = fmt::format("{}", traits.pipeline);
+  cells["parameters"] = number(traits.parameters);
+  cells["tokens_per_pass"] = number(traits.tokens_per_pass);
+  cells["flops_per_kernel"] = number(traits.flops_per_kernel);
+}
+
 Cells cells_of(const sim::ValidatedRun& run) {
   Cells cells = cells_of(run.label);
   cells["gpus"] = fmt::format("{}", run.gpus);
@@ -79,6 +118,9 @@ Cells cells_of(const sim::ValidatedRun& run) {
   cells["predicted"] = number(run.predicted);
   cells["low"] = number(run.low);
   cells["high"] = number(run.high);
+  add_traits(cells, run.traits);
+  cells["log_spread"] = number(run.log_spread);
+  cells["parts_seconds"] = parts_text(run.parts);
   cells["largest_part"] = run.largest_part;
   cells["largest_part_share"] = number(run.largest_part_share);
   for (const auto& [name, value] : run.baselines) cells[name] = number(value);

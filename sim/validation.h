@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "calibrate/run_traits.h"
 #include "sim/family.h"
 #include "sim/llm_run.h"
 
@@ -61,8 +62,13 @@ struct ValidatedRun {
   std::string plan;                                       // "t8 p16 d32, micro-batch 1"
   double measured = 0, predicted = 0, low = 0, high = 0;  // seconds of a step; the 90 % interval
   std::map<std::string, double> baselines;                // seconds by name of baseline; NaN = it has none
+  std::map<std::string, double> parts;  // seconds of the predicted step by key of the breakdown; they sum to it
   std::string largest_part;  // of the predicted step beside computing: a key of the breakdown; empty = none
   double largest_part_share = 0;
+  // Standard deviation of the logarithm of the step that parameters, stack and unstated settings leave, before the
+  // factors learnt on measured runs widen or narrow it.
+  double log_spread = 0;
+  calibrate::RunTraits traits;
   double ideal_step_seconds = 0, bubble = 0;  // of the run, for baselines
   std::string set, configuration;             // of the run
 };

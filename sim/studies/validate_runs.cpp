@@ -18,6 +18,7 @@
 #include "sim/studies/run.h"
 #include "sim/studies/run_baselines.h"
 #include "sim/studies/run_score.h"
+#include "sim/studies/run_traits.h"
 #include "sim/studies/shares.h"
 
 namespace foretrain::sim::studies {
@@ -33,13 +34,28 @@ std::string plan_words(const Scenario& scenario) {
 }
 
 // The part of the step beside computing that is longest.
-void fill_largest_part(ValidatedRun& validated, const std::map<std::string, double>& parts, double step_seconds) {
+void fill_largest_part(ValidatedRun& validated) {
   static const std::set<std::string> computing = {"forward", "backward", "recompute"};
-  for (const auto& [part, seconds] : parts) {
-    if (computing.count(part) > 0 || seconds / step_seconds <= validated.largest_part_share) continue;
+  for (const auto& [part, seconds] : validated.parts) {
+    if (computing.count(part) > 0 || seconds / validated.predicted <= validated.largest_part_share) continue;
     validated.largest_part = part;
-    validated.largest_part_share = seconds / step_seconds;
+    validated.largest_part_share = seconds / validated.predicted;
   }
+}
+
+Json traits_json(const calibrate::RunTraits& t) {
+  return {t.stack,  t.chip,   t.precision, t.network,    t.sharding,        t.schedule,        t.recompute, t.gpus,
+          t.nodes,  t.tensor, t.pipeline,  t.parameters, t.tokens_per_pass, t.flops_per_kernel};
+}
+
+calibrate::RunTraits traits_from(const Json& json) {
+  calibrate::RunTraits t;
+  std::size_t next = 0;
+  const auto take = [&](auto& value) { json.at(next++).get_to(value); };
+  take(t.stack), take(t.chip), take(t.precision), take(t.network), take(t.sharding), take(t.schedule);
+  take(t.recompute), take(t.gpus), take(t.nodes), take(t.tensor), take(t.pipeline), take(t.parameters);
+  take(t.tokens_per_pass), take(t.flops_per_kernel);
+  return t;
 }
 
 // What is known of a run without predicting it.
@@ -61,7 +77,9 @@ std::string answer_text(const LlmRun& run, const calibrate::Catalogue& catalogue
   Json answer = Json::object();
   try {
     const ValidatedRun one = predict_run(run, catalogue);
-    answer["run"] = {one.predicted, one.low, one.high, one.largest_part, one.largest_part_share};
+    answer["run"] = {one.predicted, one.low, one.high, one.log_spread};
+    answer["parts"] = one.parts;
+    answer["traits"] = traits_json(one.traits);
   } catch (const Error& error) {
     answer["reason"] = error.what();
   }
@@ -80,8 +98,10 @@ void take_answer(const WorkerAnswer& answer, const LlmRun& run, RunValidation& v
       validated.predicted = numbers.at(0).get<double>();
       validated.low = numbers.at(1).get<double>();
       validated.high = numbers.at(2).get<double>();
-      validated.largest_part = numbers.at(3).get<std::string>();
-      validated.largest_part_share = numbers.at(4).get<double>();
+      validated.log_spread = numbers.at(3).get<double>();
+      said["parts"].get_to(validated.parts);
+      fill_largest_part(validated);
+      validated.traits = traits_from(said["traits"]);
       validation.runs.push_back(validated);
       return;
     }
@@ -108,14 +128,16 @@ ValidatedRun predict_run(const LlmRun& run, const calibrate::Catalogue& catalogu
   Effects effects = effects_of(critical_path(ready.job(), timeline), timeline.step_seconds, parameters);
   effects["effects outside the model"] = {1, ready.stack().at("unmodelled_spread").value};
   effects["what the source does not state"] = {1, run.assumed_spread};
-  const Quantity step = log_normal_quantity(timeline.step_seconds, log_spread(effects), "s", "simulated");
 
   ValidatedRun validated = unpredicted(run);
+  validated.log_spread = log_spread(effects);
+  const Quantity step = log_normal_quantity(timeline.step_seconds, validated.log_spread, "s", "simulated");
   validated.predicted = step.value;
   validated.low = step.low;
   validated.high = step.high;
-  fill_largest_part(validated, breakdown(ready.job(), timeline, last_instance(ready.job(), timeline)),
-                    timeline.step_seconds);
+  validated.parts = breakdown(ready.job(), timeline, last_instance(ready.job(), timeline));
+  fill_largest_part(validated);
+  validated.traits = traits_of(ready);
   return validated;
 }
 
