@@ -25,6 +25,7 @@ const std::vector<StackKey>& keys() {
       // host and device
       {"host_seconds_per_launch_forward", seconds},
       {"host_seconds_per_launch_backward", seconds},
+      {"host_seconds_per_optimizer_launch", seconds},
       {"host_seconds_per_step", seconds},
       {"fused_attention", yes_or_no},
       {"fused_optimizer", yes_or_no},

@@ -34,6 +34,7 @@ const std::map<std::string, Forms>& forms() {
 }
 
 const double full = models::activation_bytes(models::Precision::fp32);
+constexpr const char* optimizer_launch = "host_seconds_per_optimizer_launch";
 
 struct ParameterCount {
   double tensors = 0, elements = 0;
@@ -60,14 +61,14 @@ class Update {
   void pass(const std::string& name, double bytes, double kernels) {
     const double launches = kernels * foreach_launches(count_.tensors, count_.elements);
     const calibrate::OperatorTime time = writer_.clock().memory_pass(Bytes(count_.elements * bytes));
-    const Duration host = writer_.anchored(writer_.host_time("host_seconds_per_launch_forward", launches));
+    const Duration host = writer_.anchored(writer_.host_time(optimizer_launch, launches));
     writer_.explain(name, "optimizer", time, 1);
     writer_.explain(name, "launch", host, significant(launches) + " launches", 1);
     waits_ = {writer_.work({name, writer_.anchored(time), host}, Category::optimizer, waits_)};
   }
 
   void wait_on_host(const std::string& name) {
-    const Duration none = {Seconds(0), writer_.host_time("host_seconds_per_launch_forward", 0).parameter};
+    const Duration none = {Seconds(0), writer_.host_time(optimizer_launch, 0).parameter};
     waits_ = {writer_.host_work(name, none, waits_)};
   }
 
