@@ -176,8 +176,12 @@ std::map<std::string, double> breakdown(const Job& job, const Timeline& timeline
     account.advance(edge.at);
     edge.begins ? account.begin(edge.doing, edge.activity) : account.end(edge.doing, edge.activity);
   }
-  account.advance(timeline.step_seconds);
-  return std::move(account).parts();
+  const double finish = edges.empty() ? 0.0 : edges.back().at;
+  std::map<std::string, double> parts = std::move(account).parts();
+  // Idle until all begin again; negative where a step of this rank began after the replay, which idling came before.
+  const double idle = timeline.step_seconds - finish;
+  if (idle != 0) parts["pipeline_bubble"] += idle;
+  return parts;
 }
 
 }  // namespace foretrain::sim

@@ -39,6 +39,8 @@ struct Job {
   std::vector<Group> groups;
   std::vector<Link> links;
   std::vector<std::string> link_kinds;
+  // Stages that are through with a step begin the next one while others still finish it (Composed::steps_overlap).
+  bool steps_overlap = false;
   bool folded = false;
   int ranks = 0;  // that the job stands for
 };

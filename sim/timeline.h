@@ -29,8 +29,18 @@ struct CollectiveSpan {
   ParameterId alpha_parameter, bandwidth_parameter;  // of the latency and of the link that bound the slowest flow
 };
 
+// The instance whose step lasts longest, and when that begins and ends. A step begins with the replay, but where steps
+// overlap a rank's begins with its first work on the device (and the host work before that): all earlier time belongs
+// to its step before. In a steady state every rank begins again after the longest step of any: no rank is then still
+// busy, and what ranks wait for within a step is shifted alike.
+struct LongestStep {
+  std::uint32_t instance = 0;
+  double begin = 0, finish = 0;
+};
+
 struct Timeline {
-  double step_seconds = 0;              // last finish of any instance
+  double step_seconds = 0;              // from one step to the next: the longest step of any instance
+  LongestStep longest;
   std::vector<std::uint32_t> first_of;  // by instance
   std::vector<Span> spans;
   std::vector<std::uint32_t> collective_of;  // by span: index into collectives, or no_span
@@ -40,10 +50,17 @@ struct Timeline {
   [[nodiscard]] std::uint64_t hash() const;  // over (instance, activity, start bits, finish bits)
 };
 
+// Needs the spans alone.
+[[nodiscard]] LongestStep longest_step(const Job& job, const Timeline& timeline);
+
+// The last activity of the longest step, from which the critical path is walked back.
+[[nodiscard]] SpanIndex last_of_longest_step(const Job& job, const Timeline& timeline);
+
 // The most memory each instance holds at once; at one instant, frees come before allocations.
 [[nodiscard]] std::vector<double> memory_peaks(const Job& job, const Timeline& timeline);
 
-// Seconds of the step's critical path by parameter, walked back from the last finish over released_by.
+// Seconds of the step's critical path by parameter, walked back from the end of the longest step over released_by to
+// its beginning.
 // They sum to step_seconds (up to rounding); waiting never appears, whatever was waited for does. What stands for many
 // activities counts by its parts (sim/mixture.h).
 struct CriticalShare {

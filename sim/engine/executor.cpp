@@ -60,7 +60,8 @@ Timeline Executor::run() {
   release_waiting();
   simulation_.run();
   if (finished_count_ < timeline_.spans.size()) throw stuck_error(job_, runs_, arrivals_);
-  for (const Span& s : timeline_.spans) timeline_.step_seconds = std::max(timeline_.step_seconds, s.finish);
+  timeline_.longest = longest_step(job_, timeline_);
+  timeline_.step_seconds = timeline_.longest.finish - timeline_.longest.begin;
   timeline_.peak_bytes = memory_peaks(job_, timeline_);
   timeline_.events = simulation_.events();
   return std::move(timeline_);

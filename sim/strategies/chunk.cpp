@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "models/precision.h"
 #include "sim/strategies/block_clock.h"
+#include "sim/strategies/schedule.h"
 
 namespace foretrain::sim::strategies {
 namespace {
@@ -44,8 +45,6 @@ const char* direction_words(Direction direction) {
   return "";
 }
 
-bool splits_backward(const Plan& plan) { return plan.pipeline > 1 && plan.schedule.rfind("z", 0) == 0; }
-
 }  // namespace
 
 bool is_repeated(const std::string& label) {
@@ -58,7 +57,7 @@ Chunk::Chunk(StepWriter& writer, const LocalModel& model, std::int64_t micro_bat
     : writer_(writer),
       model_(model),
       first_operator_(first_operator),
-      splits_backward_(splits_backward(writer.input().scenario.plan)),
+      splits_backward_(is_zero_bubble(writer.input().scenario.plan)),
       bytes_(operator_bytes(model, writer.input().scenario.training.precision, writer.input().stack)) {
   for (const LocalOperator* local : flat_operators(model)) {
     operators_.push_back(work_of(*local, micro_batches, adds_up));

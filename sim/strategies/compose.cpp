@@ -176,6 +176,7 @@ class Composer {
 
   // Communicators and what every rank is; all stages have reducers alike.
   void place(const Reducer* reducer) {
+    composed_.steps_overlap = is_zero_bubble(input_.scenario.plan);
     composed_.waits_for_all_ranks = reducer == nullptr || reducer->waits_for_all_ranks();
     Placement& placement = composed_.placement;
     const double stretch = compute_stretch(input_, batches_.accumulation, composed_.waits_for_all_ranks);

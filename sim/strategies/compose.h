@@ -36,6 +36,9 @@ struct Composed {
   bool extrapolating = false;
   PlanMemory memory;
   bool waits_for_all_ranks = true;  // else each rank goes on to its next step by itself
+  // Stages go on to the next step without waiting for others to end this one: zero-bubble schedules update at once and
+  // validate afterwards (Qi et al. 2023, arXiv:2401.10241, section 4).
+  bool steps_overlap = false;
 };
 
 struct ComposeInput {

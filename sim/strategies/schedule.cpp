@@ -54,6 +54,8 @@ void require_schedule(const Plan& plan, std::int64_t micro_batches) {
   }
 }
 
+bool is_zero_bubble(const Plan& plan) { return plan.pipeline > 1 && plan.schedule.rfind('z', 0) == 0; }
+
 std::vector<Turn> schedule_of(const std::string& name, const PipelineShape& shape, int stage) {
   assert(stage >= 0 && stage < shape.stages);
   if (name == "none") return one_at_a_time(shape);

@@ -39,6 +39,10 @@ struct PipelineShape {
 void require_schedule(const Plan& plan, std::int64_t micro_batches);
 [[nodiscard]] std::vector<Turn> schedule_of(const std::string& name, const PipelineShape& shape, int stage);
 
+// A zero-bubble schedule: backward passes are split into input and weight gradients, and the optimizer updates without
+// waiting for the other stages (validated afterwards), so that steps overlap.
+[[nodiscard]] bool is_zero_bubble(const Plan& plan);
+
 // Where the activations of a chunk come from and go to: stage and chunk before and after it, -1 at the ends.
 struct Neighbour {
   int stage = -1, chunk = -1;

@@ -17,19 +17,33 @@
 namespace foretrain::sim::studies {
 namespace {
 
-double solve_scale(const MeasuredRun& run, const calibrate::Catalogue& catalogue) {
+// Passes of stages and parts of layers stand as blocks, in which a kernel may begin later than its launch: they are put
+// together anew for every factor. All else is replayed with its parameter drawn.
+std::optional<double> scale_of(const MeasuredRun& run, const calibrate::Catalogue& catalogue) {
   Anchor probe;
   probe.parameter = Parameter{"anchor probe", 0, Provenance::given, "", 1, ""};
+  const Plan& plan = run.scenario.plan;
+  if (plan.pipeline > 1 || plan.tensor > 1) {
+    const auto composed = [&](double factor) {
+      probe.compute_scale = factor;
+      ParameterTable parameters;
+      return Run(run.scenario, catalogue, probe, {}, parameters).replay().step_seconds;
+    };
+    return solve_rising(composed, run.measured.step_seconds);
+  }
   ParameterTable parameters;
   const Run ready(run.scenario, catalogue, probe, {}, parameters);
   const ParameterId scaled = parameters.add(*probe.parameter);
-  const std::optional<double> scale = solve_rising(
-      [&](double factor) {
-        Draw draw = neutral_draw(parameters);
-        draw[scaled.index] = factor;
-        return ready.replay(&draw).step_seconds;
-      },
-      run.measured.step_seconds);
+  const auto drawn = [&](double factor) {
+    Draw draw = neutral_draw(parameters);
+    draw[scaled.index] = factor;
+    return ready.replay(&draw).step_seconds;
+  };
+  return solve_rising(drawn, run.measured.step_seconds);
+}
+
+double solve_scale(const MeasuredRun& run, const calibrate::Catalogue& catalogue) {
+  const std::optional<double> scale = scale_of(run, catalogue);
   if (scale) return *scale;
   throw Error("the measured step is shorter than its input pipeline and communication alone", "/measured",
               fmt::format("check step_seconds ({} on {} GPUs), and the rates of input and cluster",

@@ -47,12 +47,6 @@ void add_parts(const std::vector<Part>& parts, const std::string& label, Critica
   }
 }
 
-SpanIndex last_span(const Timeline& timeline) {
-  const auto last = std::max_element(timeline.spans.begin(), timeline.spans.end(),
-                                     [](const Span& a, const Span& b) { return a.finish < b.finish; });
-  return static_cast<SpanIndex>(last - timeline.spans.begin());
-}
-
 std::uint32_t instance_of(const Timeline& timeline, const Job& job, SpanIndex span) {
   const auto end = timeline.first_of.begin() + static_cast<std::ptrdiff_t>(job.instances.size());
   const auto after = std::upper_bound(timeline.first_of.begin(), end, span);
@@ -62,19 +56,22 @@ std::uint32_t instance_of(const Timeline& timeline, const Job& job, SpanIndex sp
 }  // namespace
 
 std::uint32_t last_instance(const Job& job, const Timeline& timeline) {
-  return instance_of(timeline, job, last_span(timeline));
+  static_cast<void>(job);
+  return timeline.longest.instance;
 }
 
 CriticalKinds critical_kinds(const Job& job, const Timeline& timeline) {
   CriticalKinds kinds;
-  for (SpanIndex at = last_span(timeline); at != no_span; at = timeline.spans[at].released_by) {
+  const double begin_of_step = timeline.longest.begin;
+  for (SpanIndex at = last_of_longest_step(job, timeline);
+       at != no_span && timeline.spans[at].finish > begin_of_step; at = timeline.spans[at].released_by) {
     const std::uint32_t instance = instance_of(timeline, job, at);
     const Program& program = job.programs[job.instances[instance].program];
     const Activity& activity = program.activities[at - timeline.first_of[instance]];
     const Span& span = timeline.spans[at];
     const std::uint32_t collective = timeline.collective_of[at];
     const double begin = collective == no_span ? span.start : timeline.collectives[collective].all_arrived;
-    const double seconds = span.finish - begin;
+    const double seconds = std::max(0.0, span.finish - std::max(begin, begin_of_step));
     if (activity.mixture != no_mixture) {
       add_parts(parts_of(program, activity, job.instances[instance].stretch, seconds),
                 program.labels[activity.label], kinds);

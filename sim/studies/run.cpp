@@ -69,7 +69,9 @@ Run::Run(const Scenario& scenario, const calibrate::Catalogue& catalogue, const 
       composed_(composed_for(scenario_, cluster_, model_, stack_, anchor, options.want_terms, topology_, costs_,
                              parameters)),
       job_(options.fold ? fold(std::move(composed_.programs), composed_.placement, topology_)
-                        : expand(std::move(composed_.programs), composed_.placement, topology_)) {}
+                        : expand(std::move(composed_.programs), composed_.placement, topology_)) {
+  job_.steps_overlap = composed_.steps_overlap;
+}
 
 double Run::samples_per_second(const Timeline& timeline) const {
   if (composed_.waits_for_all_ranks) return static_cast<double>(batches_.global) / timeline.step_seconds;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 #include <utility>
 
 #include "base/error.h"
@@ -14,8 +15,9 @@ namespace {
 
 TEST_CASE("a compute-bound step is its kernels, after the first launch") {
   Step step;
-  step.stack.values.at("host_seconds_per_launch_forward").value = 1e-9;
-  step.stack.values.at("host_seconds_per_launch_backward").value = 1e-9;
+  for (const char* key : {"launch_forward", "launch_backward", "optimizer_launch"}) {
+    step.stack.values.at(std::string("host_seconds_per_") + key).value = 1e-9;
+  }
   const Timeline timeline = step.replayed();
   const double first_kernel = step.stack.at("host_seconds_per_step").value + 1e-9;
   CHECK(timeline.step_seconds == Approx(first_kernel + step.sum_of(StreamKind::compute)).epsilon(1e-9));
@@ -23,14 +25,16 @@ TEST_CASE("a compute-bound step is its kernels, after the first launch") {
 
 TEST_CASE("a host-bound step is its launches, and the last kernel") {
   Step step;
-  step.stack.values.at("host_seconds_per_launch_forward").value = 10e-3;
-  step.stack.values.at("host_seconds_per_launch_backward").value = 10e-3;
+  for (const char* key : {"forward", "backward"}) {
+    step.stack.values.at(std::string("host_seconds_per_launch_") + key).value = 10e-3;
+  }
+  step.stack.values.at("host_seconds_per_optimizer_launch").value = 5e-3;
   const Timeline timeline = step.replayed();
   const double last_kernel = step.program.activities.back().duration.time.value;
   CHECK(timeline.step_seconds == Approx(step.sum_of(StreamKind::host) + last_kernel).epsilon(1e-9));
   // Overhead; 4 products forward and backward; adam in foreach form, 7 operations of one launch each.
-  const double launches = 4 * 1 + 4 * 2 + 7;
-  CHECK(step.sum_of(StreamKind::host) == Approx(2e-3 + launches * 10e-3).epsilon(1e-9));
+  const double launches = 4 * 1 + 4 * 2, of_optimizer = 7;
+  CHECK(step.sum_of(StreamKind::host) == Approx(2e-3 + launches * 10e-3 + of_optimizer * 5e-3).epsilon(1e-9));
 }
 
 TEST_CASE("one GPU communicates nothing") {

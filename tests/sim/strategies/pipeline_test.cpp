@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "sim/breakdown.h"
 #include "sim/memory.h"
 #include "sim/workload.h"
 #include "tests/catch.h"
@@ -115,6 +116,47 @@ TEST_CASE("without time for transfers a step has its schedule's bubble") {
     }
     CHECK(seconds == Approx(course_of(name, shape, times).makespan).epsilon(1e-9));
   });
+}
+
+double sum_of(const std::map<std::string, double>& parts) {
+  double sum = 0;
+  for (const auto& [name, seconds] : parts) sum += seconds;
+  return sum;
+}
+
+TEST_CASE("steps of zero-bubble schedules follow each other, those of others begin together") {
+  const PipelineShape shape{4, 1, 24};
+  const auto replay_of = [&](const std::string& schedule) {
+    Step step = equal_stages(schedule, shape);
+    Job job = folded(step);
+    job.steps_overlap = is_zero_bubble(step.scenario.plan);
+    Timeline timeline = engine::replay(job, EqualTransfers(0));
+    return std::pair(std::move(job), std::move(timeline));
+  };
+  for (const char* schedule : {"1f1b", "zb-h1", "zb-h2"}) {
+    INFO(schedule);
+    const auto [job, timeline] = replay_of(schedule);
+    double work_of_slowest = 0, last_finish = 0;
+    for (std::uint32_t i = 0; i < job.instances.size(); ++i) {
+      const std::map<std::string, double> parts = breakdown(job, timeline, i);
+      CHECK(sum_of(parts) == Approx(timeline.step_seconds).epsilon(1e-9));
+      const auto bubble = parts.find("pipeline_bubble");
+      const double idle = bubble == parts.end() ? 0 : bubble->second;
+      CHECK(idle >= -1e-12);
+      work_of_slowest = std::max(work_of_slowest, timeline.step_seconds - idle);
+    }
+    for (const Span& span : timeline.spans) last_finish = std::max(last_finish, span.finish);
+    double critical = 0;
+    for (const CriticalShare& share : critical_path(job, timeline)) critical += share.seconds;
+    CHECK(critical == Approx(timeline.step_seconds).epsilon(1e-9));
+    if (std::string(schedule) == "zb-h2") {
+      // Forward, input and weight gradient take alike: no rank idles, though the last one begins 3 passes later.
+      CHECK(timeline.step_seconds == Approx(work_of_slowest).epsilon(0.01));
+      CHECK(timeline.step_seconds < last_finish * 0.97);
+    } else {
+      CHECK(timeline.step_seconds == Approx(last_finish).epsilon(0.02));
+    }
+  }
 }
 
 TEST_CASE("transfers delay what needs them, and where they are waited for what comes next") {
