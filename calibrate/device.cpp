@@ -1,6 +1,7 @@
 #include "calibrate/device.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "base/statistics.h"
 #include "calibrate/parse.h"
@@ -128,10 +129,22 @@ void parse_matrix_work(const JsonView& value, Device& device) {
   }
 }
 
+AttentionPass parse_attention_pass(const JsonView& group) {
+  constexpr NumberRange overhead{0, 1e4};
+  group.allow_only({"share", "width", "diagonal", "fill"});
+  return {group.at("share").number(share_of_one), group.at("width").number(overhead),
+          group.at("diagonal").number(overhead), group.at("fill").number(overhead)};
+}
+
 void parse_attention(const JsonView& value, Device& device) {
   if (const auto fused = value.find("attention")) {
-    fused->allow_only({"forward", "backward"});
-    for (const char* key : {"forward", "backward"}) device.attention[key] = parse_curve(fused->at(key), "flops");
+    fused->allow_only({"generation_1", "generation_2", "generation_3"});
+    for (const std::string& key : fused->keys()) {
+      const JsonView kernel = fused->at(key);
+      kernel.allow_only(with_evidence({"forward", "backward"}));
+      device.attention[key.back() - '0'] = {parse_attention_pass(kernel.at("forward")),
+                                            parse_attention_pass(kernel.at("backward")), parse_evidence(kernel)};
+    }
   }
   const JsonView unfused = value.at("unfused_attention");
   unfused.allow_only(with_evidence({"forward_passes_per_score", "backward_passes_per_score"}));
@@ -169,6 +182,12 @@ void parse_steps(const JsonView& value, Device& device) {
 double EfficiencyCurve::at(double work_done, bool& outside) const {
   if (work_done < work.front() || work_done > work.back()) outside = true;
   return interpolate_log_log(work, share, work_done);
+}
+
+const AttentionProfile* attention_profile(const Device& device, int generation) {
+  if (device.attention.empty()) return nullptr;
+  const auto after = device.attention.upper_bound(generation);
+  return after == device.attention.begin() ? &after->second : &std::prev(after)->second;
 }
 
 Device parse_device(const JsonView& value) {

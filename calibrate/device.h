@@ -1,8 +1,8 @@
 // Device: what one GPU does, as measured rates with their spread.
 //
 // Products (GEMM, convolution, recurrent layers) follow a tile-and-wave model whose few numbers are fitted to
-// measured tables; fused attention and passes over memory follow efficiency curves by size. All numbers come
-// from calibrate/devices/*.json, each group with its spread, provenance and source (docs/data.md).
+// measured tables; so does fused attention by blocks of queries; passes over memory follow an efficiency curve by
+// size. All numbers come from calibrate/devices/*.json, each group with its spread, provenance and source (docs/data.md).
 #pragma once
 
 #include <map>
@@ -27,7 +27,7 @@ struct Evidence {
 struct EfficiencyCurve {
   std::vector<double> work;   // ascending, > 0; in `axis`
   std::vector<double> share;  // of peak, in (0, 1]; rises no faster than `work`, so that time never falls
-  std::string axis;           // "flops" or "bytes"
+  std::string axis;           // "bytes"
   Evidence evidence;
   // The share at `work`; `outside` becomes true when that is beyond the curve's ends.
   [[nodiscard]] double at(double work_done, bool& outside) const;
@@ -71,6 +71,19 @@ struct RecurrentProfile {
   Evidence evidence;
 };
 
+// One direction of a fused attention kernel (calibrate/attention_time.h).
+struct AttentionPass {
+  double share = 0;     // of peak, of wide heads, long rows and many of them
+  double width = 0;     // elements of a head that the exponentials of a score are worth
+  double diagonal = 0;  // keys that masking costs a causal row
+  double fill = 0;      // blocks per multiprocessor that starting and ending are worth
+};
+
+struct AttentionProfile {
+  AttentionPass forward, backward;
+  Evidence evidence;
+};
+
 // Attention without a fused kernel: passes over the score matrix beside the two batched products.
 struct UnfusedAttention {
   double forward_passes = 0, backward_passes = 0;  // elements read plus written, per score
@@ -88,7 +101,9 @@ struct Device {
   std::map<models::Precision, ProductProfile> products;  // bf16 uses fp16's where it has none of its own
   std::map<models::Precision, ConvolutionProfile> convolutions;
   RecurrentProfile recurrent;
-  std::map<std::string, EfficiencyCurve> attention;  // fused kernels: "forward", "backward"; empty = none
+  // Fused kernels by generation: 1 FlashAttention (2022, also its Triton version), 2 FlashAttention-2, 3 those written for
+  // the device's own instructions (FlashAttention-3 and later, cuDNN 9); empty = none.
+  std::map<int, AttentionProfile> attention;
   UnfusedAttention unfused_attention;
   EfficiencyCurve memory_curve;                      // element-wise kernels, by bytes
   std::map<std::string, double> memory_kind_share;   // by OperatorKind, relative to memory_curve; missing = 1
@@ -100,5 +115,9 @@ struct Device {
   double idle_watts = 0;
   std::string datasheet_source;
 };
+
+// The profile of the latest generation of fused kernels up to `generation`, else of the earliest; null when the device
+// has none.
+[[nodiscard]] const AttentionProfile* attention_profile(const Device& device, int generation);
 
 }  // namespace foretrain::calibrate

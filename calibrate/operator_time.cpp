@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "calibrate/attention_time.h"
 
 namespace foretrain::calibrate {
 namespace {
@@ -60,13 +61,16 @@ double best_share(const ProductProfile& profile) {
 
 }  // namespace
 
-OperatorClock::OperatorClock(const Device& device, Precision precision, bool fused_attention,
+OperatorClock::OperatorClock(const Device& device, Precision precision, const KernelChoices& choices,
                              ParameterTable& parameters)
     : device_(device),
       precision_(precision),
       gemm_(rate_in(precision)),
       matrix_(rate_in(precision == Precision::fp8 ? Precision::bf16 : precision)),
-      fused_attention_(fused_attention && !device.attention.empty() && models::is_mixed(precision)),
+      attention_(choices.attention_generation > 0 && models::is_mixed(precision)
+                     ? attention_profile(device, choices.attention_generation)
+                     : nullptr),
+      gradient_sum_bytes_(choices.gradient_sum_bytes),
       parameters_(parameters) {}
 
 OperatorTime OperatorClock::nothing(const char* why) const {
@@ -145,6 +149,28 @@ OperatorClock::Curved OperatorClock::memory_time(Bytes bytes, OperatorKind kind,
   return result;
 }
 
+KernelTime OperatorClock::cast_to_eight_bits(double elements) const {
+  constexpr double read = 2, written = 1 + 1;
+  KernelTime time;
+  if (elements <= 0) return time;
+  time.memory = memory_time(Bytes((read + written) * elements), OperatorKind::elementwise, 1).time;
+  time.total = time.memory;
+  return time;
+}
+
+// A product that adds to a stored gradient wider than its operands reads and writes more at the end of every tile, some
+// of which nothing hides: SimuMax' tables of A100 and B200 show 2 to 3 bytes per weight of fp32 gradients whatever the
+// inner dimension (2048 to 16384 tokens), next to nothing of bf16 ones.
+KernelTime OperatorClock::gradient_sum(const MatrixRate& rate, double weights) const {
+  constexpr double shown = 1.25;  // 2.5 bytes of fp32 gradients, which are 2 wider
+  const double wider = std::max(0.0, gradient_sum_bytes_ - models::activation_bytes(precision_));
+  const ProductMachine products = machine(rate);
+  KernelTime time;
+  time.memory = Bytes(shown * wider * weights) / (products.memory_bandwidth * products.profile.memory_share);
+  time.total = time.memory;
+  return time;
+}
+
 OperatorTime OperatorClock::gemm(const models::GemmShape& s, const Operator& op, Direction direction) const {
   const double batch = real(s.batch), m = real(s.m), n = real(s.n), k = real(s.k);
   const MatrixRate& rate = rate_of(op);
@@ -158,17 +184,24 @@ OperatorTime OperatorClock::gemm(const models::GemmShape& s, const Operator& op,
     time.total += others;
     time.fixed += others;
   };
+  const bool eight_bits = rate.precision == Precision::fp8;
   if (direction == Direction::forward) {
+    if (eight_bits) time += cast_to_eight_bits(op.saved_elements);
     add({batch, m, n, k, aligned});
     add_kernels_beyond(op.kernels_forward - 1);
   }
   if (direction == Direction::backward || direction == Direction::weight_gradient) {
     add({batch, k, n, m, aligned});  // by the second operand
+    if (has_weights(op)) time += gradient_sum(rate, batch * k * n);
     add_kernels_beyond(op.kernels_backward - (both ? 2 : 1));
   }
   if ((direction == Direction::backward && both) || direction == Direction::input_gradient) {
     add({batch, m, k, n, aligned});
   }
+
+  const bool first_on_the_way_back =
+      direction == Direction::backward || direction == (both ? Direction::input_gradient : Direction::weight_gradient);
+  if (eight_bits && first_on_the_way_back) time += cast_to_eight_bits(batch * m * n);
 
   const ProductProfile& profile = device_.products.at(rate.profile);
   const Flops work = models::forward_flops(op) * products;
@@ -233,28 +266,27 @@ OperatorTime OperatorClock::recurrent(const models::RecurrentShape& s, const Ope
 }
 
 OperatorTime OperatorClock::attention(const models::AttentionShape& s, const Operator& op, Direction direction) const {
-  return fused_attention_ ? fused_attention(s, op, direction) : unfused_attention(s, op, direction);
+  return attention_ != nullptr ? fused_attention(s, op, direction) : unfused_attention(s, op, direction);
 }
 
 OperatorTime OperatorClock::fused_attention(const models::AttentionShape& s, const Operator& op,
                                             Direction direction) const {
-  // FlashAttention's backward pass computes the scores again: five products for the forward pass's two.
-  constexpr double backward_work = 2.5, backward_kernels = 3;
+  constexpr double backward_kernels = 3;
   const bool forward = direction == Direction::forward;
-  const EfficiencyCurve& curve = device_.attention.at(forward ? "forward" : "backward");
-  const Flops once = models::forward_flops(op) * (s.causal ? 0.5 : 1.0);
-  const Flops work = forward ? once : once * backward_work;
-  OperatorTime result;
-  const double share = curve.at(once.value, result.extrapolated);
-  const double sustained = device_.products.at(matrix_.profile).sustained;
-  const Seconds compute = work / FlopsPerSecond(matrix_.peak.value * share * sustained);
+  const double kernels = forward ? 1 : backward_kernels;
+  const AttentionPass& pass = forward ? attention_->forward : attention_->backward;
+  const Seconds compute = attention_time(pass, s, forward, matrix_.peak, device_.multiprocessors);
   const Bytes bytes((forward ? models::forward_elements(op) : models::backward_elements(op)) *
                     models::activation_bytes(precision_));
-  const Curved passes = memory_time(bytes, OperatorKind::attention, forward ? 1 : backward_kernels);
-  result.duration = {compute, rate_parameter("attention efficiency", matrix_, curve.evidence, curve.share.back())};
+  const Curved passes = memory_time(bytes, OperatorKind::attention, kernels);
+  const Evidence& evidence = attention_->evidence;
+  OperatorTime result;
+  result.duration = {compute, rate_parameter("attention efficiency", matrix_, evidence, pass.share)};
   if (passes.time > compute) result.duration = {passes.time, memory_parameter()};
-  result.provenance = curve.evidence.provenance;
-  result.formula = "fused attention: " + rate_text(work, result.duration.time, matrix_.peak);
+  result.duration.time += device_.kernel_floor * kernels;
+  result.provenance = evidence.provenance;
+  result.formula =
+      "fused attention: " + rate_text(attention_work(s, forward), result.duration.time, matrix_.peak);
   return result;
 }
 

@@ -22,14 +22,22 @@ struct OperatorTime {
   bool extrapolated = false;  // far outside the calibrated range
 };
 
+// Which kernels a software stack runs.
+struct KernelChoices {
+  int attention_generation = 0;   // of fused attention (AttentionProfile); 0: the score matrix is written and read
+  double gradient_sum_bytes = 0;  // of a stored gradient that weight-gradient products add to; 0: they add to none
+};
+
 // Times operators on one device in one precision; parameters are added to `parameters` as they are used. Under fp8 only
 // products of activations and weights run in it, as Transformer Engine has it; attention, convolutions, recurrent
-// layers and output layers over a vocabulary stay in bf16.
+// layers and output layers over a vocabulary stay in bf16. Their operands are cast on the way: inputs that are kept and
+// gradients of outputs are read in two bytes and written in one, as they are and transposed (casts of weights, once a
+// step, are left out).
 class OperatorClock {
  public:
   // Throws Error when the device does not support `precision` (the message lists what it supports).
-  // `fused_attention`: the stack uses a flash kernel; else the score matrix is written and read.
-  OperatorClock(const Device& device, models::Precision precision, bool fused_attention,
+  // A device without fused attention runs none.
+  OperatorClock(const Device& device, models::Precision precision, const KernelChoices& choices,
                 ParameterTable& parameters);
 
   [[nodiscard]] OperatorTime time(const models::Operator& op, Direction direction) const;
@@ -53,6 +61,8 @@ class OperatorClock {
   [[nodiscard]] KernelTime product(const ProductSize& size) const;  // at the rate of `matrix_`
   [[nodiscard]] Curved memory_time(Bytes bytes, models::OperatorKind kind, double kernels) const;
 
+  [[nodiscard]] KernelTime cast_to_eight_bits(double elements) const;
+  [[nodiscard]] KernelTime gradient_sum(const MatrixRate& rate, double weights) const;
   [[nodiscard]] OperatorTime gemm(const models::GemmShape& shape, const models::Operator& op,
                                   Direction direction) const;
   [[nodiscard]] OperatorTime convolution(const models::ConvolutionShape& shape, const models::Operator& op,
@@ -81,7 +91,8 @@ class OperatorClock {
   models::Precision precision_;
   MatrixRate gemm_;    // of products with weights, the output layer's apart
   MatrixRate matrix_;  // of all other matrix work: under fp8 that of bf16
-  bool fused_attention_;
+  const AttentionProfile* attention_;  // null: unfused
+  double gradient_sum_bytes_;
   ParameterTable& parameters_;
 };
 

@@ -28,6 +28,7 @@ const std::vector<StackKey>& keys() {
       {"host_seconds_per_optimizer_launch", seconds},
       {"host_seconds_per_step", seconds},
       {"fused_attention", yes_or_no},
+      {"attention_generation", {1, 3, true}},
       {"fused_optimizer", yes_or_no},
       {"fused_elementwise", yes_or_no},
       {"half_precision_weights", yes_or_no},

@@ -54,7 +54,15 @@ void run_as_one(Operator& op, double inputs, double kept) {
   op.kernels_forward = op.kernels_backward = 1;
 }
 
+// A norm over each row, which stays on the chip; a batch norm reads everything twice.
+bool is_norm_of_rows(const Operator& op) {
+  return op.kind == OperatorKind::normalization && std::holds_alternative<MemoryShape>(op.shape) &&
+         pass_of(op).elements_read == op.output_elements;
+}
+
 void fuse_inside(Operator& op) {
+  // Both gradients in one pass over input and gradient, as in Apex, Transformer Engine and cuDNN.
+  if (is_norm_of_rows(op)) pass_of(op).backward_elements = 3 * op.output_elements;
   if (is_rotation(op)) run_as_one(op, 1, 0);
   if (is_gated_activation(op)) {
     run_as_one(op, 2, 2);

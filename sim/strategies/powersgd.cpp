@@ -54,7 +54,7 @@ LowRankBucket low_rank(const std::vector<ReadyGradient>& tensors, double rank) {
 PowerSgd::PowerSgd(const CompressionPlace& place)
     : place_(place),
       rank_(place.writer.input().stack.at("powersgd_rank").value),
-      clock_(*place.writer.input().cluster.device, models::Precision::fp32, false, place.writer.parameters()) {}
+      clock_(*place.writer.input().cluster.device, models::Precision::fp32, {}, place.writer.parameters()) {}
 
 ActivityIndex PowerSgd::products(const Sent& sent, Product which, ActivityIndex after) {
   static const std::map<Product, const char*> formulas = {

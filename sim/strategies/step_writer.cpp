@@ -21,13 +21,21 @@ std::string in_words(std::string key) {
   return key;
 }
 
+calibrate::KernelChoices kernel_choices(const calibrate::Stack& stack) {
+  calibrate::KernelChoices choices;
+  if (stack.at("fused_attention").value != 0) {
+    choices.attention_generation = static_cast<int>(stack.at("attention_generation").value);
+  }
+  if (stack.at("fused_gradient_sum").value != 0) choices.gradient_sum_bytes = stack.at("gradient_storage_bytes").value;
+  return choices;
+}
+
 }  // namespace
 
 StepWriter::StepWriter(const ComposeInput& input, const RankRole& role, ParameterTable& parameters)
     : input_(input),
       parameters_(parameters),
-      clock_(*input.cluster.device, input.scenario.training.precision, input.stack.at("fused_attention").value != 0,
-             parameters),
+      clock_(*input.cluster.device, input.scenario.training.precision, kernel_choices(input.stack), parameters),
       host_(program_.add_stream("host", StreamKind::host)),
       compute_(program_.add_stream("compute", StreamKind::compute)),
       communication_(program_.add_stream("data-parallel communication", StreamKind::communication)),

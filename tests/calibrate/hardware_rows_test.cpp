@@ -85,7 +85,11 @@ TEST_CASE("numbers of a device are possible ones") {
       CHECK(product.evidence.relative_spread > 0.05);
       for (const Tile& tile : product.tiles) CHECK(tile.share <= 1);
     }
-    for (const auto& [direction, curve] : device.attention) CHECK(curve.share.back() <= 1);
+    for (const auto& [generation, kernel] : device.attention) {
+      INFO("attention of generation " << generation);
+      CHECK(kernel.backward.share <= kernel.forward.share);
+      CHECK(kernel.evidence.relative_spread > 0.05);
+    }
   }
 }
 

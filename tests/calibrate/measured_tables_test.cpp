@@ -1,6 +1,7 @@
 // The devices' few numbers against the tables they were fitted to (every third to twelfth row of them).
 #include "tests/catch.h"
 
+#include "calibrate/attention_time.h"
 #include "calibrate/catalogue.h"
 #include "calibrate/operator_time.h"
 #include "calibrate/product_time.h"
@@ -88,12 +89,50 @@ TEST_CASE("convolutions of the measured tables") {
                  {"P100-PCIE-16GB fp32", 0.22}});
 }
 
+TEST_CASE("fused attention of the measured tables") {
+  const Catalogue catalogue{DataStore()};
+  Errors errors;
+  for (const TableRow& row : read_table("attention")) {
+    ParameterTable parameters;
+    KernelChoices choices;
+    choices.attention_generation = static_cast<int>(number(row, "generation"));
+    const Device& device = catalogue.device(row.at("device"));
+    const OperatorClock clock(device, models::Precision::bf16, choices, parameters);
+    models::AttentionShape shape;
+    shape.batch = whole(row, "batch");
+    shape.heads = shape.key_value_heads = whole(row, "heads");
+    shape.query_length = shape.key_length = whole(row, "length");
+    shape.head_dimension = whole(row, "head_dimension");
+    shape.causal = whole(row, "causal") != 0;
+    models::Operator core;
+    core.kind = models::OperatorKind::attention;
+    core.shape = shape;
+    double work = 0, predicted = 0;
+    for (const bool forward : {true, false}) {
+      if (row.at("pass") == (forward ? "backward" : "forward")) continue;
+      work += attention_work(shape, forward).value;
+      predicted += clock.time(core, forward ? Direction::forward : Direction::backward).duration.time.value;
+    }
+    errors.add(row.at("device") + " generation " + row.at("generation"), predicted,
+               work / (number(row, "tflops_per_s") * 1e12));
+  }
+  check(errors, {{"A100-SXM4-80GB generation 1", 0.12},
+                 {"A100-SXM4-80GB generation 2", 0.06},
+                 {"H100-SXM5-80GB generation 1", 0.09},
+                 {"H100-SXM5-80GB generation 2", 0.07},
+                 {"H100-SXM5-80GB generation 3", 0.11},
+                 {"B200-SXM-180GB generation 2", 0.04},
+                 {"B200-SXM-180GB generation 3", 0.11},
+                 {"GB200-186GB generation 3", 0.07},
+                 {"GB300-288GB generation 3", 0.07}});
+}
+
 TEST_CASE("recurrent layers of the measured table") {
   const Catalogue catalogue{DataStore()};
   Errors errors;
   for (const TableRow& row : read_table("recurrent")) {
     ParameterTable parameters;
-    const OperatorClock clock(catalogue.device(row.at("device")), models::precision_from(row.at("precision")), false,
+    const OperatorClock clock(catalogue.device(row.at("device")), models::precision_from(row.at("precision")), {},
                               parameters);
     models::Operator layer;
     layer.kind = models::OperatorKind::recurrent;

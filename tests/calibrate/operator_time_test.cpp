@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "calibrate/attention_time.h"
 #include "calibrate/catalogue.h"
 #include "calibrate/operator_time.h"
 
@@ -10,6 +11,7 @@ namespace foretrain::calibrate {
 namespace {
 
 using Catch::Matchers::Contains;
+using models::AttentionShape;
 using models::Operator;
 using models::OperatorKind;
 using models::Precision;
@@ -102,7 +104,7 @@ TEST_CASE("an operator that runs forward only takes no time on the way back") {
   const Catalogue catalogue{DataStore()};
   const Device& device = catalogue.device("A100-SXM4-80GB");
   ParameterTable parameters;
-  const OperatorClock clock(device, Precision::fp16, true, parameters);
+  const OperatorClock clock(device, Precision::fp16, KernelChoices{2, 0}, parameters);
   for (Operator op : many_operators()) {
     INFO(models::to_string(op.kind));
     const double forward = seconds(clock, op, Direction::forward);
@@ -124,7 +126,7 @@ TEST_CASE("no operator beats the roofline, on any device, in any precision") {
     for (const auto& [precision, peak] : device.peak) {
       for (const bool fused : {false, true}) {
         ParameterTable parameters;
-        const OperatorClock clock(device, precision, fused, parameters);
+        const OperatorClock clock(device, precision, KernelChoices{fused ? 2 : 0, 0}, parameters);
         for (const Operator& op : many_operators()) {
           INFO(name << " " << models::to_string(precision) << " " << models::to_string(op.kind));
           // Winograd's F(4×4, 3×3) needs a quarter of the multiplications of a 3×3 convolution.
@@ -149,7 +151,7 @@ TEST_CASE("a bigger problem never takes less time") {
     ParameterTable parameters;
     const Device& device = catalogue.device(name);
     const Precision precision = device.peak.count(Precision::fp16) > 0 ? Precision::fp16 : Precision::fp32;
-    const OperatorClock clock(device, precision, true, parameters);
+    const OperatorClock clock(device, precision, KernelChoices{2, 0}, parameters);
     const auto rises = [&](auto make) {
       for (const Direction direction : {Direction::forward, Direction::backward}) {
         double before = 0;
@@ -177,7 +179,7 @@ TEST_CASE("a large product runs near the measured efficiency") {
   // 8192³ in fp16 on an A100: 2·8192³ = 1.1e12 FLOPs, measured 253.7 TFLOP/s (Azure AI benchmarking guide).
   const Catalogue catalogue{DataStore()};
   ParameterTable parameters;
-  const OperatorClock clock(catalogue.device("A100-SXM4-80GB"), Precision::bf16, true, parameters);
+  const OperatorClock clock(catalogue.device("A100-SXM4-80GB"), Precision::bf16, KernelChoices{2, 0}, parameters);
   const OperatorTime time = clock.time(gemm(8192, 8192, 8192), Direction::forward);
   CHECK(2 * std::pow(8192.0, 3) / time.duration.time.value == Approx(253.7e12).epsilon(0.1));
   CHECK(parameters.at(time.duration.parameter).name == "GEMM efficiency of A100 in bf16");
@@ -188,7 +190,7 @@ TEST_CASE("a large product runs near the measured efficiency") {
 TEST_CASE("backward of a product is a product for each gradient") {
   const Catalogue catalogue{DataStore()};
   ParameterTable parameters;
-  const OperatorClock clock(catalogue.device("V100-SXM2-16GB"), Precision::fp32, false, parameters);
+  const OperatorClock clock(catalogue.device("V100-SXM2-16GB"), Precision::fp32, {}, parameters);
   Operator cube = gemm(1024, 1024, 1024);
   const double forward = seconds(clock, cube, Direction::forward);
   CHECK(seconds(clock, cube, Direction::backward) == Approx(2 * forward).epsilon(1e-12));
@@ -221,7 +223,7 @@ TEST_CASE("the two gradients of an operator take as long as backward, on any dev
     const Device& device = catalogue.device(name);
     for (const auto& [precision, peak] : device.peak) {
       ParameterTable parameters;
-      const OperatorClock clock(device, precision, true, parameters);
+      const OperatorClock clock(device, precision, KernelChoices{2, 0}, parameters);
       for (const Operator& op : operators) {
         INFO(name << " " << models::to_string(precision) << " " << models::to_string(op.kind));
         const double backward = seconds(clock, op, Direction::backward);
@@ -236,7 +238,7 @@ TEST_CASE("which of the gradients an operator's backward pass is") {
   const Catalogue catalogue{DataStore()};
   ParameterTable parameters;
   const Device& device = catalogue.device("A100-SXM4-80GB");
-  const OperatorClock clock(device, Precision::fp16, true, parameters);
+  const OperatorClock clock(device, Precision::fp16, KernelChoices{2, 0}, parameters);
   // Of a cube both are products of the same size; the sum of the bias' gradients goes with the weights'.
   Operator cube = linear(1024, 1024, 1024);
   const double product = seconds(clock, cube, Direction::forward);
@@ -265,17 +267,18 @@ TEST_CASE("products with weights run in fp8, everything else in bf16") {
   const Catalogue catalogue{DataStore()};
   ParameterTable parameters;
   const Device& device = catalogue.device("H100-SXM5-80GB");
-  const OperatorClock fp8(device, Precision::fp8, true, parameters), bf16(device, Precision::bf16, true, parameters);
+  const KernelChoices choices{2, 0};
+  const OperatorClock fp8(device, Precision::fp8, choices, parameters), bf16(device, Precision::bf16, choices, parameters);
   const auto speedup = [&](const Operator& op) {
     return seconds(bf16, op, Direction::forward) / seconds(fp8, op, Direction::forward);
   };
-  // 8192³, in the published runs 1290 TFLOP/s in fp8 (Azure AI benchmarking guide): with `sustained` a tenth less.
+  // 8192³: 1290 TFLOP/s in fp8 after 10,000 products of random numbers (Azure AI benchmarking guide).
   const OperatorTime large = fp8.time(linear(8192, 8192, 8192), Direction::forward);
-  CHECK(2 * std::pow(8192.0, 3) / large.duration.time.value == Approx(0.9 * 1290e12).epsilon(0.05));
+  CHECK(2 * std::pow(8192.0, 3) / large.duration.time.value == Approx(1290e12).epsilon(0.05));
   CHECK(parameters.at(large.duration.parameter).name == "GEMM efficiency of H100 in fp8");
   CHECK(large.provenance == Provenance::assumed);
   CHECK(speedup(linear(8192, 8192, 8192)) > 1.5);
-  CHECK(speedup(linear(8192, 8192, 8192)) < 2);
+  CHECK(speedup(linear(8192, 8192, 8192)) < 2.2);
   CHECK(speedup(linear(8, 4096, 4096)) < 1.1);  // reads its weights, of two bytes as they are kept
   Operator logits = linear(8192, 51200, 8192);
   logits.tensor_split = models::TensorSplit::vocabulary;
@@ -297,7 +300,7 @@ TEST_CASE("fp8 is what Hopper and Blackwell have") {
         "H20-96GB", "B200-SXM-180GB", "B300-SXM-288GB", "GB200-186GB", "GB300-288GB"}) {
     INFO(name);
     CHECK(twice_fp16(name) == Approx(2).epsilon(0.002));
-    CHECK(catalogue.device(name).products.at(Precision::fp8).evidence.relative_spread >= 0.25);
+    CHECK(catalogue.device(name).products.at(Precision::fp8).evidence.relative_spread >= 0.1);
   }
   CHECK(catalogue.device("A100-SXM4-80GB").peak.count(Precision::fp8) == 0);
 }
@@ -305,7 +308,7 @@ TEST_CASE("fp8 is what Hopper and Blackwell have") {
 TEST_CASE("odd feature dimensions cost tensor cores") {
   const Catalogue catalogue{DataStore()};
   ParameterTable parameters;
-  const OperatorClock clock(catalogue.device("A100-SXM4-80GB"), Precision::fp16, true, parameters);
+  const OperatorClock clock(catalogue.device("A100-SXM4-80GB"), Precision::fp16, KernelChoices{2, 0}, parameters);
   const double aligned = seconds(clock, gemm(8192, 50304, 768), Direction::forward);
   CHECK(seconds(clock, gemm(8192, 50257, 768), Direction::forward) > 1.5 * aligned);
   CHECK(seconds(clock, gemm(8191, 50304, 768), Direction::forward) <= aligned);  // rows of the batch may be odd
@@ -315,7 +318,7 @@ TEST_CASE("which number a time rests on") {
   const Catalogue catalogue{DataStore()};
   ParameterTable parameters;
   const Device& device = catalogue.device("A100-SXM4-80GB");
-  const OperatorClock clock(device, Precision::fp16, true, parameters);
+  const OperatorClock clock(device, Precision::fp16, KernelChoices{2, 0}, parameters);
   const auto rests_on = [&](const Operator& op) {
     return parameters.at(clock.time(op, Direction::forward).duration.parameter).name;
   };
@@ -334,7 +337,7 @@ TEST_CASE("passes over memory") {
   const Catalogue catalogue{DataStore()};
   ParameterTable parameters;
   const Device& device = catalogue.device("A100-SXM4-80GB");
-  const OperatorClock clock(device, Precision::fp16, true, parameters);
+  const OperatorClock clock(device, Precision::fp16, KernelChoices{2, 0}, parameters);
   // 1 GB at the curve's last share.
   const double share = device.memory_curve.share.back();
   CHECK(clock.memory_pass(Bytes(1e9)).duration.time.value ==
@@ -353,7 +356,7 @@ TEST_CASE("a recurrent layer is bound by its steps") {
   const Catalogue catalogue{DataStore()};
   ParameterTable parameters;
   const Device& device = catalogue.device("A100-SXM4-80GB");
-  const OperatorClock clock(device, Precision::fp16, true, parameters);
+  const OperatorClock clock(device, Precision::fp16, KernelChoices{2, 0}, parameters);
   const double one = seconds(clock, lstm(64, 256, 256, 1), Direction::forward);
   CHECK(one >= 256 * device.recurrent.forward_step.value);
   CHECK(seconds(clock, lstm(64, 256, 256, 2), Direction::forward) == Approx(2 * one).epsilon(1e-12));
@@ -363,7 +366,7 @@ TEST_CASE("dependent steps inside a kernel bound it from below") {
   const Catalogue catalogue{DataStore()};
   ParameterTable parameters;
   const Device& device = catalogue.device("T4");
-  const OperatorClock clock(device, Precision::fp32, false, parameters);
+  const OperatorClock clock(device, Precision::fp32, {}, parameters);
   Operator ctc = pass(OperatorKind::loss, 1e4);
   ctc.sequential_steps = 256;
   CHECK(seconds(clock, ctc, Direction::forward) == Approx(256 * device.dependent_step.value).epsilon(1e-12));
@@ -373,23 +376,85 @@ TEST_CASE("a fused attention kernel spares the passes over the scores") {
   const Catalogue catalogue{DataStore()};
   ParameterTable parameters;
   const Device& a100 = catalogue.device("A100-SXM4-80GB");
-  const OperatorClock fused(a100, Precision::fp16, true, parameters);
-  const OperatorClock unfused(a100, Precision::fp16, false, parameters);
+  const OperatorClock fused(a100, Precision::fp16, KernelChoices{2, 0}, parameters);
+  const OperatorClock unfused(a100, Precision::fp16, {}, parameters);
   const Operator core = attention(16, 2048);
   for (const Direction direction : {Direction::forward, Direction::backward}) {
     CHECK(seconds(fused, core, direction) < 0.6 * seconds(unfused, core, direction));
   }
   // The V100 has no measured fused kernel: asking for one changes nothing.
   const Device& v100 = catalogue.device("V100-SXM2-16GB");
-  CHECK(seconds(OperatorClock(v100, Precision::fp16, true, parameters), core, Direction::forward) ==
-        seconds(OperatorClock(v100, Precision::fp16, false, parameters), core, Direction::forward));
+  CHECK(seconds(OperatorClock(v100, Precision::fp16, KernelChoices{2, 0}, parameters), core, Direction::forward) ==
+        seconds(OperatorClock(v100, Precision::fp16, {}, parameters), core, Direction::forward));
+}
+
+TEST_CASE("fused attention takes the stack's generation of kernels, or the device's nearest before it") {
+  const Catalogue catalogue{DataStore()};
+  ParameterTable parameters;
+  const Operator core = attention(16, 2048);
+  const auto forward = [&](const char* device, int generation) {
+    return seconds(OperatorClock(catalogue.device(device), Precision::bf16, KernelChoices{generation, 0}, parameters),
+                   core, Direction::forward);
+  };
+  CHECK(forward("H100-SXM5-80GB", 1) > 1.4 * forward("H100-SXM5-80GB", 2));
+  CHECK(forward("H100-SXM5-80GB", 2) > 1.3 * forward("H100-SXM5-80GB", 3));
+  CHECK(forward("A100-SXM4-80GB", 3) == forward("A100-SXM4-80GB", 2));  // nothing is written for it alone
+  CHECK(forward("B200-SXM-180GB", 1) == forward("B200-SXM-180GB", 2));  // nothing older is measured
+}
+
+TEST_CASE("causal attention of long rows takes half the time, of short ones more") {
+  const Catalogue catalogue{DataStore()};
+  const Device& h100 = catalogue.device("H100-SXM5-80GB");
+  const AttentionPass& pass = attention_profile(h100, 2)->forward;
+  const auto masked_share = [&](std::int64_t length) {
+    AttentionShape shape;
+    shape.batch = 16384 / length;
+    shape.heads = 16;
+    shape.query_length = shape.key_length = length;
+    shape.head_dimension = 128;
+    const FlopsPerSecond peak = h100.peak.at(Precision::bf16);
+    const Seconds whole = attention_time(pass, shape, true, peak, h100.multiprocessors);
+    shape.causal = true;
+    return attention_time(pass, shape, true, peak, h100.multiprocessors) / whole;
+  };
+  CHECK(masked_share(16384) == Approx(0.5 * (1 + pass.diagonal / 16384)));
+  CHECK(masked_share(512) > 0.8);
+}
+
+TEST_CASE("products that add to fp32 gradients take longer, those that add to bf16 ones do not") {
+  const Catalogue catalogue{DataStore()};
+  ParameterTable parameters;
+  const Device& a100 = catalogue.device("A100-SXM4-80GB");
+  Operator op = gemm(4096, 4096, 4096);
+  op.parameters.push_back({"weight", {4096, 4096}});
+  const auto backward = [&](double bytes) {
+    return seconds(OperatorClock(a100, Precision::bf16, KernelChoices{2, bytes}, parameters), op, Direction::backward);
+  };
+  CHECK(backward(2) == backward(0));
+  // 2.5 bytes of 4096² weights at 0.8 of 2039 GB/s.
+  CHECK(backward(4) - backward(0) == Approx(2.5 * 4096 * 4096 / (0.8 * 2039e9)));
+}
+
+TEST_CASE("eight-bit products cast the inputs they keep and the gradients of their outputs") {
+  const Catalogue catalogue{DataStore()};
+  ParameterTable parameters;
+  const Device& h100 = catalogue.device("H100-SXM5-80GB");
+  const OperatorClock clock(h100, Precision::fp8, {}, parameters);
+  Operator op = gemm(8192, 4096, 4096);
+  op.parameters.push_back({"weight", {4096, 4096}});
+  const double without = seconds(clock, op, Direction::forward);
+  op.saved_elements = 8192.0 * 4096;
+  const double with = seconds(clock, op, Direction::forward);
+  CHECK(with - without == Approx(clock.memory_pass(Bytes(4 * 8192.0 * 4096)).duration.time.value));
+  const double apart = seconds(clock, op, Direction::input_gradient) + seconds(clock, op, Direction::weight_gradient);
+  CHECK(seconds(clock, op, Direction::backward) == Approx(apart));
 }
 
 TEST_CASE("a precision the device lacks is an error that lists what it has") {
   const Catalogue catalogue{DataStore()};
   ParameterTable parameters;
   try {
-    const OperatorClock clock(catalogue.device("V100-SXM2-16GB"), Precision::bf16, false, parameters);
+    const OperatorClock clock(catalogue.device("V100-SXM2-16GB"), Precision::bf16, {}, parameters);
     FAIL("nothing was thrown");
   } catch (const Error& error) {
     CHECK_THAT(error.what(), Contains("V100-SXM2-16GB does not support bf16"));

@@ -33,7 +33,7 @@ struct UpdatePass {
 void check_passes(ShardedStep& step, const std::vector<UpdatePass>& expected) {
   step.write();
   const Cluster cluster = resolve_cluster(step.scenario.cluster, studies::catalogue());
-  const calibrate::OperatorClock clock(*cluster.device, step.scenario.training.precision, true, step.parameters);
+  const calibrate::OperatorClock clock(*cluster.device, step.scenario.training.precision, {2, 0}, step.parameters);
   std::vector<const Activity*> passes;
   for (const Activity& activity : step.program.activities) {
     if (activity.category == Category::optimizer) passes.push_back(&activity);
