@@ -69,6 +69,7 @@ const std::vector<StackKey>& keys() {
       {"gather_bytes_per_parameter", {0, 16, false, true}},
       {"reshard_after_forward", yes_or_no},
       {"prefetched_units", {0, 1024, true}},
+      {"blocking_gathers", yes_or_no},
       {"gathers_in_flight", {1, 1024, true}},
       {"overlap_parameter_gather", yes_or_no},
       // parameter servers

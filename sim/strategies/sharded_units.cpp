@@ -21,6 +21,7 @@ ShardedUnitsReducer::ShardedUnitsReducer(StepWriter& writer, int shard, bool gra
       casts_(casts_parts_for_gathers(writer.input().scenario.plan, writer.input().stack)),
       reshards_(writer.stack("reshard_after_forward") != 0),
       copies_(writer.stack("gradient_as_bucket_view") == 0),
+      blocks_(writer.stack("blocking_gathers") != 0),
       prefetched_(static_cast<std::size_t>(writer.stack("prefetched_units"))),
       most_gathered_(static_cast<std::size_t>(writer.stack("gathers_in_flight")) + 1),
       parameter_bytes_(bytes_sent(writer, "gather_bytes_per_parameter")),
@@ -83,6 +84,7 @@ void ShardedUnitsReducer::gather(Unit& unit) {
   unit.waited = false;
   if (unit.gathered == 0) return;
   std::vector<ActivityIndex> waits;
+  if (blocks_ && on_device_) waits.push_back(*on_device_);
   for (; held_ >= most_gathered_ && !ends_.empty(); --held_) {
     waits.push_back(ends_.front());
     ends_.pop_front();
@@ -112,6 +114,7 @@ std::vector<ActivityIndex> ShardedUnitsReducer::take(Unit& unit) {
 
 std::vector<ActivityIndex> ShardedUnitsReducer::gather_for_forward(std::size_t index,
                                                                    std::optional<ActivityIndex> on_device) {
+  on_device_ = on_device;
   std::vector<ActivityIndex> waits;
   if (!std::exchange(root_gathered_, true) && root_.gathered > 0) {
     std::vector<ActivityIndex> before;
@@ -144,8 +147,9 @@ void ShardedUnitsReducer::after_forward(std::size_t index, ActivityIndex done) {
   }
 }
 
-std::vector<ActivityIndex> ShardedUnitsReducer::gather_for_backward(std::size_t index, ActivityIndex /*on_device*/) {
+std::vector<ActivityIndex> ShardedUnitsReducer::gather_for_backward(std::size_t index, ActivityIndex on_device) {
   if (!reshards_) return {};
+  on_device_ = on_device;
   const Place& place = places_[index];
   const auto gather_next = [&] {
     Unit& unit = units_[--next_backward_];

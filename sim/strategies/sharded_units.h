@@ -8,7 +8,8 @@
 // asked for when its turn comes, which in forward overlaps all the same because the host runs ahead, and in backward
 // does not, because the gather queues behind the reduction that waits for the unit in use (PyTorch documentation, FSDP
 // notes). At most `gathers_in_flight` gathered units wait for their use beside the one in use: a further gather does not
-// begin before the earliest of them has been dropped.
+// begin before the earliest of them has been dropped. With `blocking_gathers` the host waits for the device before it
+// calls a gather: one asked for when its turn comes begins after all computation before it, in forward too.
 //
 // Where parts lie in four bytes and travel in two, each gather is preceded by a cast of this rank's part, on a stream
 // beside the compute stream (torch/distributed/fsdp/_fully_shard/_fsdp_collectives.py, all_gather_copy_in).
@@ -69,7 +70,7 @@ class ShardedUnitsReducer final : public Reducer {
   StepWriter& writer_;
   int shard_, replicas_;
   Channel shards_, replica_;
-  bool gradients_in_parts_, casts_, reshards_, copies_;
+  bool gradients_in_parts_, casts_, reshards_, copies_, blocks_;
   std::size_t prefetched_, most_gathered_;  // units
   double parameter_bytes_, gradient_bytes_;  // on the wire, per parameter
   Unit root_;
@@ -83,6 +84,7 @@ class ShardedUnitsReducer final : public Reducer {
   // Of the micro-batch that goes on:
   bool first_ = true;
   bool root_gathered_ = false;
+  std::optional<ActivityIndex> on_device_;  // what a blocking gather waits for
   std::size_t next_forward_ = 0;   // the next unit to be gathered for forward
   std::size_t next_backward_ = 0;  // one more than the next for backward
   std::vector<ActivityIndex> reductions_;

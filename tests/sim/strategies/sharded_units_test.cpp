@@ -92,6 +92,19 @@ TEST_CASE("in forward the next gather overlaps the unit in use even so") {
   }
 }
 
+TEST_CASE("a blocking gather begins when the unit in use is done, in forward and in backward") {
+  ShardedStep free = units(2), blocking = units(2);
+  for (ShardedStep* step : {&free, &blocking}) step->set("prefetched_units", 0);
+  blocking.set("blocking_gathers", 1);
+  CHECK(blocking.replayed() > free.replayed());
+  for (int block = 2; block <= 6; ++block) {
+    CHECK(blocking.span(gather_of(block)).start >= blocking.span(forward_of(block - 1)).finish);
+  }
+  for (int block = 1; block < 6; ++block) {
+    CHECK(blocking.span(gather_of(block), 1).start >= blocking.span(reduction_of(block + 1)).finish);
+  }
+}
+
 TEST_CASE("parameters that stay after forward are gathered once per micro-batch") {
   ShardedStep step = units();
   step.set("reshard_after_forward", 0);
