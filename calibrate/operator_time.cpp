@@ -42,6 +42,10 @@ bool has_weights(const Operator& op) {
   return !op.parameters.empty() || !op.frozen_parameters.empty() || !op.tied_parameters.empty();
 }
 
+bool has_bias(const Operator& op) {
+  return has_weights(op) && op.parameters.size() > 1 && op.parameters.back().shape.size() == 1;
+}
+
 bool gradients_come_apart(const Operator& op) {
   if (op.sequential_steps > 0) return false;
   if (std::holds_alternative<models::ConvolutionShape>(op.shape)) return true;
@@ -162,7 +166,7 @@ KernelTime OperatorClock::cast_to_eight_bits(double elements) const {
 // of which nothing hides: SimuMax' tables of A100 and B200 show 2 to 3 bytes per weight of fp32 gradients whatever the
 // inner dimension (2048 to 16384 tokens), next to nothing of bf16 ones.
 KernelTime OperatorClock::gradient_sum(const MatrixRate& rate, double weights) const {
-  constexpr double shown = 1.25;  // 2.5 bytes of fp32 gradients, which are 2 wider
+  constexpr double shown = 1.25;  // 2.5 bytes of fp32 gradients, which are 2 wider (2.3 on the A100, 3.1 on the B200)
   const double wider = std::max(0.0, gradient_sum_bytes_ - models::activation_bytes(precision_));
   const ProductMachine products = machine(rate);
   KernelTime time;
@@ -193,7 +197,15 @@ OperatorTime OperatorClock::gemm(const models::GemmShape& s, const Operator& op,
   if (direction == Direction::backward || direction == Direction::weight_gradient) {
     add({batch, k, n, m, aligned});  // by the second operand
     if (has_weights(op)) time += gradient_sum(rate, batch * k * n);
-    add_kernels_beyond(op.kernels_backward - (both ? 2 : 1));
+    // A bias' gradient reads that of the output; casts to eight bits sum it up on the way.
+    if (has_bias(op) && !eight_bits) {
+      const Curved sum = memory_time(Bytes(batch * m * n * models::activation_bytes(precision_)),
+                                     OperatorKind::elementwise, op.kernels_backward - (both ? 2 : 1));
+      time.total += sum.time;
+      time.memory += sum.time;
+    } else {
+      add_kernels_beyond(op.kernels_backward - (both ? 2 : 1));
+    }
   }
   if ((direction == Direction::backward && both) || direction == Direction::input_gradient) {
     add({batch, m, k, n, aligned});

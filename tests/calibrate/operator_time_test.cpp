@@ -435,6 +435,19 @@ TEST_CASE("products that add to fp32 gradients take longer, those that add to bf
   CHECK(backward(4) - backward(0) == Approx(2.5 * 4096 * 4096 / (0.8 * 2039e9)));
 }
 
+TEST_CASE("the gradient of a bias reads that of the output") {
+  const Catalogue catalogue{DataStore()};
+  ParameterTable parameters;
+  const OperatorClock clock(catalogue.device("A100-SXM4-80GB"), Precision::bf16, {}, parameters);
+  Operator op = gemm(8192, 4096, 4096);
+  op.parameters.push_back({"weight", {4096, 4096}});
+  const double without = seconds(clock, op, Direction::backward);
+  op.parameters.push_back({"bias", {4096}});
+  op.kernels_backward = 3;
+  const double with = seconds(clock, op, Direction::backward);
+  CHECK(with - without == Approx(clock.memory_pass(Bytes(2 * 8192.0 * 4096)).duration.time.value));
+}
+
 TEST_CASE("eight-bit products cast the inputs they keep and the gradients of their outputs") {
   const Catalogue catalogue{DataStore()};
   ParameterTable parameters;
