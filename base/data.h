@@ -12,7 +12,8 @@ namespace foretrain {
 
 // One embedded file; CMake generates the table (cmake/EmbedData.cmake).
 struct EmbeddedFile {
-  std::string_view kind;  // "devices", "machines", "networks", "stacks", "collectives", "track_record", "zoo", "corpus", "corpus"
+  std::string_view kind;  // "devices", "machines", "networks", "stacks", "collectives", "track_record",
+                          // "interval_factors", "zoo", "corpus"
   std::string_view name;  // without .json
   std::string_view text;
 };

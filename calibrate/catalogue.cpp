@@ -141,6 +141,9 @@ struct Catalogue::Contents {
   std::optional<Register<NetworkKind>> networks;
   std::optional<Register<Stack>> stacks;
   std::optional<std::vector<CollectiveTable>> tables;
+  std::optional<std::vector<TrackRecord>> records;
+  std::optional<std::vector<PredictedRun>> runs;
+  std::optional<std::vector<IntervalFactors>> factors;
   std::optional<CollectiveConstants> constants;
 
   explicit Contents(DataStore store) : data(std::move(store)) {}
@@ -202,6 +205,21 @@ const Stack& Catalogue::stack(const std::string& name, const std::string& where)
 const std::vector<CollectiveTable>& Catalogue::collective_tables() const {
   contents_->read_collectives();
   return *contents_->tables;
+}
+
+const std::vector<TrackRecord>& Catalogue::track_records() const {
+  if (!contents_->records) contents_->records = read_track_records(contents_->data);
+  return *contents_->records;
+}
+
+const std::vector<PredictedRun>& Catalogue::predicted_runs() const {
+  if (!contents_->runs) contents_->runs = read_predicted_runs(contents_->data);
+  return *contents_->runs;
+}
+
+const std::vector<IntervalFactors>& Catalogue::interval_factors() const {
+  if (!contents_->factors) contents_->factors = read_interval_factors(contents_->data);
+  return *contents_->factors;
 }
 
 const CollectiveConstants& Catalogue::collective_constants() const {

@@ -1,4 +1,4 @@
-// Catalogue: devices, machines, networks, stacks and collective tables, found by name.
+// Catalogue: devices, machines, networks, stacks, collective tables and track records, found by name.
 //
 // Files are parsed when first asked for. Unknown names are Errors with the nearest known name; machine
 // names ignore case, and a vendor's short form without "Standard_" is found too. An entry of a data directory
@@ -12,8 +12,10 @@
 #include "base/data.h"
 #include "calibrate/collective_profile.h"
 #include "calibrate/device.h"
+#include "calibrate/interval_factors.h"
 #include "calibrate/machine.h"
 #include "calibrate/stack.h"
+#include "calibrate/track_record.h"
 
 namespace foretrain::calibrate {
 
@@ -29,6 +31,10 @@ class Catalogue {
   [[nodiscard]] const Stack& stack(const std::string& name, const std::string& where = "") const;
   [[nodiscard]] const std::vector<CollectiveTable>& collective_tables() const;
   [[nodiscard]] const CollectiveConstants& collective_constants() const;
+  // How published measurements were predicted.
+  [[nodiscard]] const std::vector<TrackRecord>& track_records() const;
+  [[nodiscard]] const std::vector<PredictedRun>& predicted_runs() const;
+  [[nodiscard]] const std::vector<IntervalFactors>& interval_factors() const;
 
   [[nodiscard]] std::vector<std::string> device_names() const;
   [[nodiscard]] std::vector<std::string> machine_names() const;

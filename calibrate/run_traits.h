@@ -10,6 +10,7 @@
 namespace foretrain::calibrate {
 
 struct RunTraits {
+  std::string family;     // of the model: "transformer"
   std::string stack;      // of the catalogue: "megatron"
   std::string chip;       // Device::chip: "A100"
   std::string precision;  // "bf16"

@@ -30,7 +30,7 @@ struct Arguments {
   std::size_t top = 20;  // 0 = all
   unsigned workers = 0;  // processes; 0 = one per core
 
-  std::string track_record;         // path, as the next
+  std::string track_record, interval_factors;  // paths, as the next
   std::string trace;
   std::string json, csv, markdown;  // paths, "-" is stdout, empty = not wanted
   bool quiet = false;

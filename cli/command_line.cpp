@@ -151,6 +151,9 @@ void add_validation(CLI::App& app, const CommandHelp& help, Arguments& arguments
       ->type_name("N")->group(simulation_group);
   app.add_option("--save-track-record", arguments.track_record, "Write what answers may quote of these scores")
       ->type_name("F")->group(outputs_group);
+  app.add_option("--save-interval-factors", arguments.interval_factors,
+                 "Write what intervals of runs like these have to be widened by")
+      ->type_name("F")->group(outputs_group);
 }
 
 CLI::App* add_command(CLI::App& app, const CommandHelp& help, Arguments& arguments, Texts& texts) {

@@ -25,7 +25,8 @@ std::vector<Target> targets(const Arguments& arguments) {
   for (const Target& target : {Target{"--json", arguments.json}, Target{"--csv", arguments.csv},
                                Target{"--md", arguments.markdown}, Target{"--trace", arguments.trace},
                                Target{"--save", arguments.save},
-                               Target{"--save-track-record", arguments.track_record}}) {
+                               Target{"--save-track-record", arguments.track_record},
+                               Target{"--save-interval-factors", arguments.interval_factors}}) {
     if (!target.path.empty()) wanted.push_back(target);
   }
   return wanted;

@@ -100,7 +100,10 @@ ExitCode validate(const Arguments& arguments) {
     unmet.push_back(bar);
   }
   if (!arguments.track_record.empty()) {
-    write_file(arguments.track_record, reports::json_text(reports::track_record_json(result)));
+    write_file(arguments.track_record, reports::track_record_text(result));
+  }
+  if (!arguments.interval_factors.empty()) {
+    write_file(arguments.interval_factors, reports::json_text(reports::interval_factors_json(result)));
   }
   deliver(arguments, {[&] { return reports::validate_text(result, stdout_style(arguments.colour)); },
                       [&] { return reports::json_text(json); }, [&] { return reports::csv(result); },

@@ -1,5 +1,7 @@
 #include "reports/json.h"
 
+#include <cmath>
+
 #include <cstddef>
 #include <string_view>
 
@@ -59,9 +61,25 @@ Json track_record_json(const calibrate::TrackRecord& record) {
   json["kind"] = record.kind;
   json["families"] = record.families;
   json["points"] = record.points;
+  json["most_gpus"] = record.most_gpus;
   json["median_ape"] = record.median_ape;
   json["mape"] = record.mape;
   json["coverage90"] = record.coverage90;
+  return json;
+}
+
+Json run_record_json(const calibrate::RunRecord& record) {
+  Json json;
+  json["alike"] = record.alike;
+  json["runs"] = record.runs;
+  json["sources"] = record.sources;
+  json["gpus"] = {record.least_gpus, record.most_gpus};
+  json["parameters"] = {record.least_parameters, record.most_parameters};
+  json["median_ape"] = record.median_ape;
+  json["mape"] = record.mape;
+  json["skill"] = std::isnan(record.skill) ? Json(nullptr) : Json(record.skill);
+  json["held"] = record.held;
+  json["beyond"] = record.beyond;
   return json;
 }
 
@@ -86,6 +104,7 @@ Json prediction_json(const sim::Prediction& prediction) {
   json["nodes"] = prediction.nodes;
   json["binding"] = prediction.binding;
   json["track_record"] = prediction.track_record ? track_record_json(*prediction.track_record) : Json(nullptr);
+  json["run_record"] = prediction.run_record ? run_record_json(*prediction.run_record) : Json(nullptr);
   json["extrapolating"] = prediction.extrapolating;
   json["warnings"] = prediction.warnings;
   Json& parameters = json["parameters"] = Json::array();
@@ -203,6 +222,10 @@ std::string without_hidden_characters(std::string_view json) {
 }
 
 }  // namespace
+
+std::string json_line(const Json& json) {
+  return without_hidden_characters(json.dump(-1, ' ', false, Json::error_handler_t::replace));
+}
 
 std::string json_text(const Json& json) {
   // Text from files was checked to be UTF-8 when it was read; a replacement character is safer than a crash

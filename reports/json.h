@@ -30,12 +30,16 @@ using ScenarioWriter = std::function<Json(const sim::Scenario&)>;
 
 // The scores alone, groups and kinds by name: what the dotted keys of a gate name ("groups.azure.mape").
 [[nodiscard]] Json scores_by_name_json(const sim::Validation& validation);
-// What answers quote of their own record: {"foretrain_track_record": 1, "kinds": […], "overall"}.
-[[nodiscard]] Json track_record_json(const ValidateResult& result);
+// What answers quote of their own record: {"foretrain_track_record": 1, "kinds": […], "runs": {"columns", "lines"}}, one
+// run to a line.
+[[nodiscard]] std::string track_record_text(const ValidateResult& result);
+// What intervals of runs like the predicted ones are widened by: {"foretrain_interval_factors": 1, "classes": […]}.
+[[nodiscard]] Json interval_factors_json(const ValidateResult& result);
 
 [[nodiscard]] Json quantity_json(const Quantity& quantity);
 
 // Indented text with a final line break; the form of every JSON file foretrain writes.
 [[nodiscard]] std::string json_text(const Json& json);
+[[nodiscard]] std::string json_line(const Json& json);  // without a line break in it or behind it
 
 }  // namespace foretrain::reports

@@ -1,6 +1,7 @@
 #include "reports/sentences.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -99,14 +100,45 @@ std::string workload_words(const Workload& workload, const sim::Scenario& scenar
   return text;
 }
 
+namespace {
+
+std::string range_words(double least, double most) {
+  const std::string low = format_count(least), high = format_count(most);
+  return low == high ? high : low + " to " + high;
+}
+
+std::string run_record_words(const calibrate::RunRecord& record) {
+  std::string text = fmt::format(
+      "Track record: on the {} published runs most like this ({}; {} GPUs, {}parameters) the step was off by {} (median) "
+      "and {} (mean)",
+      record.runs, printable(joined(record.alike), 200),
+      range_words(static_cast<double>(record.least_gpus), static_cast<double>(record.most_gpus)),
+      range_words(record.least_parameters, record.most_parameters), format_percent(record.median_ape, 1),
+      format_percent(record.mape, 1));
+  if (!std::isnan(record.skill)) {
+    text += fmt::format(", skill {:.2f} over one utilisation fitted on other sources", record.skill);
+  }
+  text += fmt::format("; 90 % intervals held {} of them.", record.held);
+  if (!record.beyond.empty()) text += fmt::format(" This answer goes beyond them: {}.", joined(record.beyond));
+  return text;
+}
+
+}  // namespace
+
 std::string track_record_words(const sim::Prediction& prediction) {
-  if (!prediction.track_record) return "";
+  if (!prediction.track_record && !prediction.run_record) {
+    return "Track record: no published run like this was predicted; a measured step (--step, or \"measured\") would "
+           "stand behind the answer.";
+  }
+  if (!prediction.track_record) return run_record_words(*prediction.run_record);
   const calibrate::TrackRecord& record = *prediction.track_record;
-  return fmt::format(
+  std::string text = fmt::format(
       "Track record: on {} published speedup curves ({}) predictions were off by {:.1f} % (median) and {:.1f} % (mean), "
       "and 90 % intervals held {} of the points.",
       record.families, printable(record.kind), 100 * record.median_ape, 100 * record.mape,
       format_percent(record.coverage90));
+  if (prediction.run_record) text += ' ' + run_record_words(*prediction.run_record);
+  return text;
 }
 
 std::string cost_basis(const sim::Scenario& scenario) {

@@ -1,8 +1,13 @@
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <string>
+#include <vector>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/text.h"
 #include "reports/json.h"
 #include "reports/validate_run_tables.h"
 
@@ -62,6 +67,7 @@ Json score_json(const sim::RunScore& score) {
   json["regret"] = number(score.ranks.regret);
   json["sets"] = score.ranks.sets;
   json["fair_skill"] = number(score.fair_skill);
+  json["coverage90_left_out"] = number(score.coverage_left_out);
   return json;
 }
 
@@ -114,16 +120,64 @@ void add_completeness(Json& json, const sim::RunValidation& runs) {
   json["complete_runs"]["predicted"] = runs.complete_predicted;
 }
 
-// What answers quote: no more than they can say in a sentence.
-Json record_json(const sim::GroupScore& score, const char* rows) {
+// What answers quote of speedup curves: no more than they can say in a sentence.
+Json record_json(const sim::GroupScore& score, std::int64_t most_gpus) {
   Json json;
   json["name"] = score.name;
-  json[rows] = score.predicted;
+  json["families"] = score.predicted;
   json["points"] = score.points;
+  json["most_gpus"] = most_gpus;
   json["median_ape"] = number(score.median_ape);
   json["mape"] = number(score.mape);
   json["coverage90"] = number(score.coverage90);
   return json;
+}
+
+std::int64_t most_gpus(const sim::Validation& validation, const std::string& kind) {
+  std::int64_t most = 0;
+  for (const sim::ValidatedPoint& point : validation.points) {
+    if (point.kind == kind) most = std::max(most, point.gpus);
+  }
+  return most;
+}
+
+// Rounded: what is quoted has two digits, and the file stays small.
+double rounded(double value) { return std::round(value * 1e4) / 1e4; }
+
+// In the order of the columns; "" where the baseline cannot speak.
+Json predicted_run_json(const sim::ValidatedRun& run) {
+  const calibrate::RunTraits& traits = run.traits;
+  const auto baseline = run.baselines.find("utilisation_of_others");
+  const bool has_baseline = baseline != run.baselines.end() && std::isfinite(baseline->second);
+  const bool held = run.low <= run.measured && run.measured <= run.high;
+  return {run.label.id,
+          run.label.group,
+          rounded(run.predicted / run.measured - 1),
+          has_baseline ? Json(rounded(baseline->second / run.measured - 1)) : Json(""),
+          held,
+          traits.family,
+          traits.stack,
+          traits.chip,
+          traits.precision,
+          traits.network,
+          traits.sharding,
+          traits.schedule,
+          traits.recompute,
+          traits.gpus,
+          traits.nodes,
+          traits.tensor,
+          traits.pipeline,
+          traits.parameters,
+          traits.tokens_per_pass,
+          std::round(traits.flops_per_kernel)};
+}
+
+const std::vector<std::string>& run_columns() {
+  static const std::vector<std::string> columns = {
+      "id",       "source",   "error",     "baseline_error", "held",  "family",     "stack",
+      "chip",     "precision", "network",  "sharding",       "schedule", "recompute", "gpus",
+      "nodes",    "tensor",   "pipeline",  "parameters",     "tokens_per_pass", "flops_per_kernel"};
+  return columns;
 }
 
 }  // namespace
@@ -165,7 +219,7 @@ Json scores_by_name_json(const sim::Validation& validation) {
   return json;
 }
 
-Json track_record_json(const ValidateResult& result) {
+std::string track_record_text(const ValidateResult& result) {
   const sim::Validation& validation = result.validation;
   const bool of_runs = has_runs(validation), of_families = has_families(validation) || !of_runs;
   Json json;
@@ -177,15 +231,36 @@ Json track_record_json(const ValidateResult& result) {
                                                            : "runs of language models";
   Json& kinds = json["kinds"] = Json::array();
   for (const sim::GroupScore& score : validation.kinds) {
-    if (score.points > 0) kinds.push_back(record_json(score, "families"));
+    if (score.points > 0) kinds.push_back(record_json(score, most_gpus(validation, score.name)));
   }
-  if (of_families) json["overall"] = record_json(validation.overall, "families");
-  if (!of_runs) return json;
-  Json& groups = json["groups"] = Json::array();
-  for (const sim::RunScore& score : validation.runs.groups) {
-    if (score.errors.points > 0) groups.push_back(record_json(score.errors, "runs"));
+  if (!of_runs) return json_text(json);
+  json["runs"]["columns"] = run_columns();
+  json["runs"]["lines"] = "here";
+  std::vector<std::string> lines;
+  for (const sim::ValidatedRun& run : validation.runs.runs) lines.push_back(json_line(predicted_run_json(run)));
+  std::string text = json_text(json);
+  const std::string here = "\"here\"";
+  return text.replace(text.rfind(here), here.size(), fmt::format("[\n      {}\n    ]", joined(lines, ",\n      ")));
+}
+
+Json interval_factors_json(const ValidateResult& result) {
+  Json json;
+  json["foretrain_interval_factors"] = 1;
+  json["command"] = result.head.command;
+  json["version"] = result.head.version;
+  json["input_digest"] = result.head.input_digest;
+  Json& classes = json["classes"] = Json::array();
+  for (const calibrate::IntervalFactors& factors : result.validation.runs.interval_factors) {
+    Json one;
+    one["family"] = factors.family;
+    one["stack"] = factors.stack;
+    one["chip"] = factors.chip;
+    one["scale"] = factors.scale;
+    one["runs"] = factors.runs;
+    one["below"] = factors.below;
+    one["above"] = factors.above;
+    classes.push_back(one);
   }
-  json[of_families ? "overall_of_runs" : "overall"] = record_json(validation.runs.overall.errors, "runs");
   return json;
 }
 

@@ -73,13 +73,14 @@ std::string runs_scope(const sim::RunValidation& validation) {
 
 Table run_accuracy_table(const std::string& what, const std::vector<sim::RunScore>& scores) {
   Table table;
-  table.header = {what, "runs", "median", "mean", "bias", "≤ 10 %", "covered", "width", "skill"};
+  table.header = {what, "runs", "median", "mean", "bias", "≤ 10 %", "covered", "left out", "width", "skill"};
   align_numbers(table, 1);
   for (const sim::RunScore& score : scores) {
     const sim::GroupScore& errors = score.errors;
     table.rows.push_back({errors.name, fmt::format("{}/{}", errors.predicted, errors.rows), percent(errors.median_ape),
                           percent(errors.mape), percent(errors.bias), percent(errors.within_10_percent, 0),
-                          percent(errors.coverage90, 0), percent(errors.median_width, 0), decimal(errors.skill)});
+                          percent(errors.coverage90, 0), percent(score.coverage_left_out, 0),
+                          percent(errors.median_width, 0), decimal(errors.skill)});
   }
   return table;
 }

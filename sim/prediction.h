@@ -81,6 +81,7 @@ struct Prediction {
   std::vector<ParameterShare> parameters;  // on the critical path, largest effect first
   std::vector<Term> terms;                 // filled when asked (explain)
   std::optional<calibrate::TrackRecord> track_record;  // of published curves on this kind of cluster
+  std::optional<calibrate::RunRecord> run_record;      // of the published runs most like this one
   std::vector<std::string> warnings;       // extrapolating, retired machine, assumed rates
   bool extrapolating = false;
   std::uint64_t events = 0;

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "calibrate/interval_factors.h"
 #include "calibrate/run_traits.h"
 #include "sim/family.h"
 #include "sim/llm_run.h"
@@ -53,6 +54,7 @@ struct RankScore {
 struct RunScore {
   GroupScore errors;
   RankScore ranks;
+  double coverage_left_out = 0;  // of intervals whose factors have not seen the run's source; NaN without runs
   double fair_skill = 0;  // over the baseline that has not seen the group, by mape; NaN where it has none
 };
 
@@ -68,7 +70,9 @@ struct ValidatedRun {
   // Standard deviation of the logarithm of the step that parameters, stack and unstated settings leave, before the
   // factors learnt on measured runs widen or narrow it.
   double log_spread = 0;
+  double repeat_spread = 0;  // how well steps repeat at all, as that of the stack
   calibrate::RunTraits traits;
+  bool held_left_out = false;  // by an interval whose factors have not seen the run's source
   double ideal_step_seconds = 0, bubble = 0;  // of the run, for baselines
   std::string set, configuration;             // of the run
 };
@@ -79,6 +83,7 @@ struct RunValidation {
   std::int64_t lost = 0;                // declined because their worker ended or failed
   std::vector<RunScore> groups, gpu_classes;  // by name
   RunScore overall;
+  std::vector<calibrate::IntervalFactors> interval_factors;  // that these runs support
   // Runs of tier A and B whose tokens and experts stay whole, and how many of them were predicted.
   std::int64_t complete = 0, complete_predicted = 0;
 };

@@ -15,8 +15,6 @@
 namespace foretrain::sim::studies {
 namespace {
 
-// The largest job whose published speedups stand behind the jitter and network constants (the corpus of measured runs).
-constexpr int largest_gpus_with_evidence = 1024;
 // An assumed number is worth a warning from this share of the step on.
 constexpr double share_worth_a_warning = 0.05;
 
@@ -259,18 +257,30 @@ MemoryAnswer memory_answer(const Run& run, const DataStore& data) {
   return answer;
 }
 
+// How far the answer lies outside what was measured; empty where it does not. Copies of a model are judged by published
+// speedups, plans that take a model apart by published runs.
+std::string beyond_evidence(const Prediction& prediction, int gpus) {
+  if (prediction.track_record) {
+    const std::int64_t most = prediction.track_record->most_gpus;
+    if (gpus <= most) return "";
+    return fmt::format("{} GPUs are {} × the largest job with measurements behind it ({})", gpus,
+                       significant(static_cast<double>(gpus) / static_cast<double>(most), 2), most);
+  }
+  if (!prediction.run_record || prediction.run_record->beyond.empty() || gpus == 1) return "";
+  return fmt::format("beyond the {} published runs most like this: {}", prediction.run_record->runs,
+                     joined(prediction.run_record->beyond));
+}
+
 void fill_warnings(Prediction& prediction, const Replayed& replayed) {
   const Run& run = *replayed.main.run;
   const auto warn = [&](const std::string& text) { prediction.warnings.push_back(text); };
   for (const std::string& warning : run.cluster().warnings) warn(warning);
   for (const std::string& warning : run.composed().warnings) warn(warning);
   prediction.extrapolating = run.composed().extrapolating;
-  if (run.cluster().gpus > largest_gpus_with_evidence) {
+  const std::string beyond = beyond_evidence(prediction, run.cluster().gpus);
+  if (!beyond.empty()) {
     prediction.extrapolating = true;
-    warn(fmt::format("extrapolating: {} GPUs are {} × the largest job with measurements behind it ({})",
-                     run.cluster().gpus,
-                     significant(static_cast<double>(run.cluster().gpus) / largest_gpus_with_evidence, 2),
-                     largest_gpus_with_evidence));
+    warn("extrapolating: " + beyond);
   }
   for (const ParameterShare& part : prediction.parameters) {
     const double share = part.critical_seconds / prediction.step_time.value;

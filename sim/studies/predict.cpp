@@ -2,14 +2,17 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include <fmt/format.h>
 
 #include "base/statistics.h"
 #include "sim/stack_choice.h"
 #include "sim/studies/consequences.h"
+#include "sim/studies/nearest_runs.h"
 #include "sim/studies/parts.h"
 #include "sim/studies/replayed.h"
+#include "sim/studies/run_traits.h"
 #include "sim/studies/scaling_interval.h"
 #include "sim/studies/track_record.h"
 
@@ -37,6 +40,20 @@ ParameterMargins first_order_margins(const Replayed& replayed, const Effects& ma
     margins.speedup = symmetric_margins(parameter_spread_of_ratio(replayed, main, reference));
   }
   return margins;
+}
+
+// Margins of the throughput where runs like this one were measured: those of its parameters, times what deviations from
+// measured steps were in units of them. Nothing of an anchored run, which rests on a measurement of its own.
+std::optional<LogMargins> learnt_margins(const Replayed& replayed, const LogMargins& of_parameters,
+                                         const calibrate::Catalogue& catalogue) {
+  if (!replayed.anchor.note.empty()) return std::nullopt;
+  const Run& run = *replayed.main.run;
+  const auto factors = calibrate::factors_for(catalogue.interval_factors(), traits_of(run));
+  if (!factors) return std::nullopt;
+  const double repeat = run.stack().at("step_jitter").value;
+  // A rate lies above its value where the time lies below.
+  return LogMargins{step_margins(of_parameters.below / half_width_90(), factors, repeat).above,
+                    step_margins(of_parameters.above / half_width_90(), factors, repeat).below};
 }
 
 // Of a rate, from a sample of the times (relative to that of the value) that stand behind it.
@@ -80,9 +97,12 @@ void fill_times(Prediction& prediction, const Replayed& replayed, const calibrat
   const ParameterMargins parameters =
       options.replays > 0 ? drawn_margins(replayed, options) : first_order_margins(replayed, main, reference);
   // The very step that was measured is known as well as steps repeat.
+  const std::optional<LogMargins> learnt = learnt_margins(replayed, parameters.throughput, catalogue);
   const LogMargins rate_margins = replayed.anchor.is_the_measured_run
                                       ? symmetric_margins(replayed.main.run->stack().at("step_jitter").value)
-                                      : together(prediction.unexplained_loss, parameters.throughput);
+                                  : learnt ? *learnt
+                                           : together(prediction.unexplained_loss, parameters.throughput);
+  if (learnt) provenance += ", widened to what held 90 % of measured runs like this";
   prediction.step_time = time_quantity(replayed.main.step_seconds(), rate_margins, provenance);
   prediction.throughput = rate_quantity(replayed.main.samples_per_second(), rate_margins, "samples/s", provenance);
   prediction.speedup =
@@ -127,8 +147,9 @@ Prediction predict(const Scenario& scenario, const calibrate::Catalogue& catalog
   fill_binding(prediction, *replayed);
   prediction.memory = memory_answer(run, catalogue.data());
   fill_consequences(prediction, *replayed);
+  prediction.track_record = track_record_of(run, catalogue);
+  prediction.run_record = nearest_runs(catalogue.predicted_runs(), traits_of(run));
   fill_warnings(prediction, *replayed);
-  prediction.track_record = track_record_of(run, catalogue.data());
   if (options.observe) options.observe(run, replayed->main.timeline);
   if (options.explain) {
     prediction.terms = run.terms(replayed->instance);

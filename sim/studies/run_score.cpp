@@ -5,6 +5,7 @@
 #include <string>
 
 #include "sim/studies/error_score.h"
+#include "sim/studies/interval_fit.h"
 #include "sim/studies/rank_score.h"
 #include "sim/studies/run_baselines.h"
 
@@ -41,6 +42,8 @@ bool is_complete(const RunLabel& label) {
 }  // namespace
 
 RunScore score_of(const std::vector<const ValidatedRun*>& runs) {
+  double inside = 0;
+  for (const ValidatedRun* run : runs) inside += run->held_left_out ? 1 : 0;
   std::vector<Compared> compared;
   for (const ValidatedRun* run : runs) {
     compared.push_back({run->measured, run->predicted, run->low, run->high, &run->baselines});
@@ -49,6 +52,7 @@ RunScore score_of(const std::vector<const ValidatedRun*>& runs) {
   score.errors = error_score(compared);
   score.errors.predicted = score.errors.rows = static_cast<std::int64_t>(runs.size());
   score.ranks = rank_score(runs);
+  score.coverage_left_out = runs.empty() ? std::nan("") : inside / static_cast<double>(runs.size());
   const auto fair = score.errors.baselines.find(fair_baseline);
   score.fair_skill =
       fair == score.errors.baselines.end() ? std::nan("") : skill_over(score.errors.mape, fair->second.mape);
@@ -73,6 +77,11 @@ GroupScore pooled_score(const Validation& validation) {
 }
 
 void fill_scores(RunValidation& validation) {
+  std::vector<const ValidatedRun*> predicted;
+  for (const ValidatedRun& run : validation.runs) predicted.push_back(&run);
+  const std::vector<bool> held = held_left_out(predicted);
+  for (std::size_t i = 0; i < held.size(); ++i) validation.runs[i].held_left_out = held[i];
+  validation.interval_factors = fit_interval_factors(predicted);
   validation.groups = scores_by(validation, &RunLabel::group);
   validation.gpu_classes = scores_by(validation, &RunLabel::gpu_class);
   std::vector<const ValidatedRun*> all;

@@ -22,6 +22,7 @@ calibrate::RunTraits traits_of(const Run& run) {
   const Scenario& scenario = run.scenario();
   const models::Model& model = run.model();
   calibrate::RunTraits traits;
+  traits.family = model.family;
   traits.stack = run.stack().name;
   traits.chip = run.cluster().device->chip;
   traits.precision = models::to_string(scenario.training.precision);

@@ -25,6 +25,13 @@ LogMargins unexplained_margins(const ScalingLoss& loss, double efficiency) {
   return {loss.below * unexplained, loss.above * unexplained};
 }
 
+StepMargins step_margins(double log_spread, const std::optional<calibrate::IntervalFactors>& factors,
+                         double repeat_spread) {
+  const double normal = half_width_90(), least = normal * repeat_spread;
+  return {std::max(least, (factors ? factors->below : normal) * log_spread),
+          std::max(least, (factors ? factors->above : normal) * log_spread)};
+}
+
 LogMargins together(const LogMargins& a, const LogMargins& b) {
   return {std::hypot(a.below, b.below), std::hypot(a.above, b.above)};
 }

@@ -7,9 +7,11 @@
 // PCIe node, whichever is largest).
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "base/quantity.h"
+#include "calibrate/interval_factors.h"
 #include "sim/prediction.h"
 #include "sim/studies/run.h"
 
@@ -24,6 +26,15 @@ struct ScalingLoss {
 
 // The unexplained part alone, at `efficiency` of the run relative to the one it is compared with.
 [[nodiscard]] LogMargins unexplained_margins(const ScalingLoss& loss, double efficiency);
+
+// Of a step's time: how far it may lie below and above the predicted one, in logarithms. `factors` are those learnt on
+// measured runs like this one (nothing: normal quantiles); `repeat_spread` is how well steps repeat at all, and so the
+// least that a margin can be.
+struct StepMargins {
+  double below = 0, above = 0;
+};
+[[nodiscard]] StepMargins step_margins(double log_spread, const std::optional<calibrate::IntervalFactors>& factors,
+                                       double repeat_spread);
 
 // Margins of a value with two independent causes.
 [[nodiscard]] LogMargins together(const LogMargins& a, const LogMargins& b);

@@ -20,14 +20,14 @@ std::string kind_of(const Run& run) {
 
 }  // namespace
 
-std::optional<calibrate::TrackRecord> track_record_of(const Run& run, const DataStore& data) {
+std::optional<calibrate::TrackRecord> track_record_of(const Run& run, const calibrate::Catalogue& catalogue) {
   // The record is of data parallelism with whole copies of the model.
   const Plan& plan = run.scenario().plan;
   const bool whole_copies =
       plan.tensor == 1 && plan.pipeline == 1 && chosen_sharding(plan, run.stack()) == "none";
   if (run.cluster().gpus == 1 || !whole_copies) return std::nullopt;
   const std::string kind = kind_of(run);
-  for (const calibrate::TrackRecord& record : calibrate::track_records(data)) {
+  for (const calibrate::TrackRecord& record : catalogue.track_records()) {
     if (record.kind == kind && record.points > 0) return record;
   }
   return std::nullopt;

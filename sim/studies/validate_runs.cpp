@@ -19,6 +19,7 @@
 #include "sim/studies/run_baselines.h"
 #include "sim/studies/run_score.h"
 #include "sim/studies/run_traits.h"
+#include "sim/studies/scaling_interval.h"
 #include "sim/studies/shares.h"
 
 namespace foretrain::sim::studies {
@@ -44,15 +45,15 @@ void fill_largest_part(ValidatedRun& validated) {
 }
 
 Json traits_json(const calibrate::RunTraits& t) {
-  return {t.stack,  t.chip,   t.precision, t.network,    t.sharding,        t.schedule,        t.recompute, t.gpus,
-          t.nodes,  t.tensor, t.pipeline,  t.parameters, t.tokens_per_pass, t.flops_per_kernel};
+  return {t.family, t.stack, t.chip,   t.precision, t.network,    t.sharding,        t.schedule,        t.recompute,
+          t.gpus,   t.nodes, t.tensor, t.pipeline,  t.parameters, t.tokens_per_pass, t.flops_per_kernel};
 }
 
 calibrate::RunTraits traits_from(const Json& json) {
   calibrate::RunTraits t;
   std::size_t next = 0;
   const auto take = [&](auto& value) { json.at(next++).get_to(value); };
-  take(t.stack), take(t.chip), take(t.precision), take(t.network), take(t.sharding), take(t.schedule);
+  take(t.family), take(t.stack), take(t.chip), take(t.precision), take(t.network), take(t.sharding), take(t.schedule);
   take(t.recompute), take(t.gpus), take(t.nodes), take(t.tensor), take(t.pipeline), take(t.parameters);
   take(t.tokens_per_pass), take(t.flops_per_kernel);
   return t;
@@ -77,7 +78,7 @@ std::string answer_text(const LlmRun& run, const calibrate::Catalogue& catalogue
   Json answer = Json::object();
   try {
     const ValidatedRun one = predict_run(run, catalogue);
-    answer["run"] = {one.predicted, one.low, one.high, one.log_spread};
+    answer["run"] = {one.predicted, one.low, one.high, one.log_spread, one.repeat_spread};
     answer["parts"] = one.parts;
     answer["traits"] = traits_json(one.traits);
   } catch (const Error& error) {
@@ -99,6 +100,7 @@ void take_answer(const WorkerAnswer& answer, const LlmRun& run, RunValidation& v
       validated.low = numbers.at(1).get<double>();
       validated.high = numbers.at(2).get<double>();
       validated.log_spread = numbers.at(3).get<double>();
+      validated.repeat_spread = numbers.at(4).get<double>();
       said["parts"].get_to(validated.parts);
       fill_largest_part(validated);
       validated.traits = traits_from(said["traits"]);
@@ -131,13 +133,17 @@ ValidatedRun predict_run(const LlmRun& run, const calibrate::Catalogue& catalogu
 
   ValidatedRun validated = unpredicted(run);
   validated.log_spread = log_spread(effects);
-  const Quantity step = log_normal_quantity(timeline.step_seconds, validated.log_spread, "s", "simulated");
-  validated.predicted = step.value;
-  validated.low = step.low;
-  validated.high = step.high;
+  validated.repeat_spread = ready.stack().at("step_jitter").value;
+  validated.traits = traits_of(ready);
+  const StepMargins margins =
+      step_margins(validated.log_spread,
+                   calibrate::factors_for(catalogue.interval_factors(), validated.traits),
+                   validated.repeat_spread);
+  validated.predicted = timeline.step_seconds;
+  validated.low = validated.predicted * std::exp(-margins.below);
+  validated.high = validated.predicted * std::exp(margins.above);
   validated.parts = breakdown(ready.job(), timeline, last_instance(ready.job(), timeline));
   fill_largest_part(validated);
-  validated.traits = traits_of(ready);
   return validated;
 }
 
