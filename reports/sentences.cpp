@@ -102,6 +102,7 @@ std::string workload_words(const Workload& workload, const sim::Scenario& scenar
 
 namespace {
 
+// "64 to 1024", "2.03 G to 22.1 G".
 std::string range_words(double least, double most) {
   const std::string low = format_count(least), high = format_count(most);
   return low == high ? high : low + " to " + high;
@@ -109,7 +110,7 @@ std::string range_words(double least, double most) {
 
 std::string run_record_words(const calibrate::RunRecord& record) {
   std::string text = fmt::format(
-      "Track record: on the {} published runs most like this ({}; {} GPUs, {}parameters) the step was off by {} (median) "
+      "Track record: on the {} published runs most like this ({}; {} GPUs, {} parameters) the step was off by {} (median) "
       "and {} (mean)",
       record.runs, printable(joined(record.alike), 200),
       range_words(static_cast<double>(record.least_gpus), static_cast<double>(record.most_gpus)),
