@@ -63,6 +63,7 @@ const std::vector<StackKey>& keys() {
       {"top_k_fraction", positive_fraction},
       // tensor and pipeline parallelism
       {"tensor_overlap", fraction},
+      {"repeated_gather_overlap", fraction},
       {"pipeline_overlap", yes_or_no},
       {"scatter_gather_transfers", yes_or_no},
       // sharded state

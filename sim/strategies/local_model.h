@@ -20,6 +20,9 @@ struct LayerCollective {
   std::string communicator;  // a name of sim/layout.h
   calibrate::CollectiveKind kind = calibrate::CollectiveKind::all_reduce;
   Bytes bytes;  // as Activity::bytes counts them
+  // A gather that repeats one of forward, for weight gradients: nothing else waits for it, so that frameworks start it
+  // beside the products of the input's gradient.
+  bool repeats_forward = false;
 };
 
 inline constexpr std::size_t not_recomputed = static_cast<std::size_t>(-1);

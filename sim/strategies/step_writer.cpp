@@ -86,6 +86,9 @@ std::uint16_t StepWriter::stream(const std::string& name, StreamKind kind) {
 LayerCollective StepWriter::exposed(LayerCollective collective) const {
   if (collective.communicator == tensor_communicator) {
     collective.bytes = collective.bytes * (1 - input_.stack.at("tensor_overlap").value);
+    if (collective.repeats_forward) {
+      collective.bytes = collective.bytes * (1 - input_.stack.at("repeated_gather_overlap").value);
+    }
   }
   return collective;
 }

@@ -96,7 +96,7 @@ class LayerSplitter {
   }
 
   LayerCollective collective(CollectiveKind kind, double elements) const {
-    return {tensor_communicator, kind, Bytes(elements * element_bytes_)};
+    return {tensor_communicator, kind, Bytes(elements * element_bytes_), false};
   }
 
   // Products `first` to `last` of one input, of which backward sums up the ranks' gradients. With sequence parallelism
@@ -113,7 +113,10 @@ class LayerSplitter {
     LocalOperator &one = local_.operators[first], &other = local_.operators[last];
     if (ranks_.sequence_parallel) {
       one.before_forward.push_back(collective(CollectiveKind::all_gather, elements));
-      if (trained) other.before_backward.push_back(collective(CollectiveKind::all_gather, elements));
+      if (trained) {
+        other.before_backward.push_back(collective(CollectiveKind::all_gather, elements));
+        other.before_backward.back().repeats_forward = true;
+      }
     }
     if (!passes_on) return;
     const auto kind = ranks_.sequence_parallel ? CollectiveKind::reduce_scatter : CollectiveKind::all_reduce;
