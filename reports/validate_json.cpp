@@ -71,6 +71,19 @@ Json score_json(const sim::RunScore& score) {
   return json;
 }
 
+// Of all runs: their score, and how it goes when every group counts alike.
+Json overall_json(const sim::RunValidation& runs) {
+  Json json = score_json(runs.overall);
+  const sim::GroupComparison& comparison = runs.comparison;
+  json["groups"] = comparison.groups;
+  json["mean_of_groups"] = number(comparison.mean_mape);
+  json["groups_with_fair"] = comparison.with_fair;
+  json["groups_better_than_fair"] = comparison.better_than_fair;
+  json["groups_with_hard"] = comparison.with_hard;
+  json["groups_better_than_hard"] = comparison.better_than_hard;
+  return json;
+}
+
 const std::string& name_of(const sim::GroupScore& score) { return score.name; }
 const std::string& name_of(const sim::RunScore& score) { return score.errors.name; }
 
@@ -107,11 +120,11 @@ void add_overall(Json& json, const sim::Validation& validation) {
   if (!has_runs(validation)) {
     json["overall"] = score_json(validation.overall);
   } else if (!has_families(validation)) {
-    json["overall"] = score_json(validation.runs.overall);
+    json["overall"] = overall_json(validation.runs);
   } else {
     json["overall"] = score_json(validation.pooled);
     json["overall_by_kind"]["speedup_families"] = score_json(validation.overall);
-    json["overall_by_kind"]["llm_runs"] = score_json(validation.runs.overall);
+    json["overall_by_kind"]["llm_runs"] = overall_json(validation.runs);
   }
 }
 

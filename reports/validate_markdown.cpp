@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/markdown.h"
 #include "reports/validate_run_tables.h"
 #include "reports/validate_tables.h"
 
@@ -27,8 +28,23 @@ std::string families_markdown(const sim::Validation& validation) {
   return text + section("Declined", declined_table(validation));
 }
 
+// Hundreds of rows: folded away, one table per source.
+std::string every_run(const sim::RunValidation& validation) {
+  if (validation.runs.empty()) return "";
+  std::string text = "\n## Every predicted run\n";
+  for (const sim::RunScore& group : validation.groups) {
+    const Table table = all_runs_table(validation.runs, group.errors.name);
+    if (table.rows.empty()) continue;
+    text += fmt::format("\n<details><summary>{}: {} runs</summary>\n\n{}\n</details>\n",
+                        markdown_text(group.errors.name), table.rows.size(), table.markdown());
+  }
+  return text;
+}
+
 std::string runs_markdown(const sim::RunValidation& validation) {
   std::string text = fmt::format("\n**{}** {}\n", runs_verdict(validation), runs_scope(validation));
+  const std::string comparison = runs_comparison(validation);
+  if (!comparison.empty()) text += fmt::format("\n{}\n", comparison);
   std::vector<sim::RunScore> groups = validation.groups;
   groups.push_back(validation.overall);
   text += section("Runs: accuracy by source", run_accuracy_table("source", groups));
@@ -37,7 +53,8 @@ std::string runs_markdown(const sim::RunValidation& validation) {
   text += section("Runs: baselines by source (median / mean error)", run_baseline_table("source", groups));
   text += fmt::format("\n{}\n", run_baselines_legend());
   text += section("The worst runs", worst_runs_table(validation.runs, 10));
-  return text + section("Declined runs", declined_runs_table(validation));
+  text += section("Declined runs", declined_runs_table(validation));
+  return text + every_run(validation);
 }
 
 }  // namespace

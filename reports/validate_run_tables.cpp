@@ -25,6 +25,11 @@ std::string decimal(double value) { return std::isnan(value) ? "–" : fmt::form
 
 double error_of(const sim::ValidatedRun& run) { return run.predicted / run.measured - 1; }
 
+std::string part_text(const sim::ValidatedRun& run) {
+  if (run.largest_part.empty()) return "none";
+  return fmt::format("{} {}", key_words(run.largest_part), format_percent(run.largest_part_share));
+}
+
 // The order in which baselines are shown, and how: what has seen most answers last.
 const std::vector<std::pair<std::string, std::string>>& baseline_columns() {
   static const std::vector<std::pair<std::string, std::string>> columns = {
@@ -69,6 +74,21 @@ std::string runs_scope(const sim::RunValidation& validation) {
                         validation.complete, validation.complete_predicted, percent(share));
   }
   return text;
+}
+
+std::string runs_comparison(const sim::RunValidation& validation) {
+  const sim::GroupComparison& all = validation.comparison;
+  if (all.groups == 0) return "";
+  std::string text = fmt::format("Mean of the errors of {} sources {}", all.groups, percent(all.mean_mape));
+  if (all.with_fair > 0) {
+    text += fmt::format("; better than one utilisation fitted to all others in {} of {}", all.better_than_fair,
+                        all.with_fair);
+  }
+  if (all.with_hard > 0) {
+    text += fmt::format("; than the better one fitted to the source itself in {} of {} where that errs by more than 10 %",
+                        all.better_than_hard, all.with_hard);
+  }
+  return text + ".";
 }
 
 Table run_accuracy_table(const std::string& what, const std::vector<sim::RunScore>& scores) {
@@ -131,13 +151,25 @@ Table worst_runs_table(const std::vector<sim::ValidatedRun>& runs, std::size_t m
   table.align = {Align::left,  Align::left,  Align::right, Align::left,
                  Align::right, Align::right, Align::right, Align::left};
   for (const sim::ValidatedRun* run : worst) {
-    const std::string part =
-        run->largest_part.empty()
-            ? "none"
-            : fmt::format("{} {}", key_words(run->largest_part), format_percent(run->largest_part_share));
     table.rows.push_back({run->label.id, run->label.group, fmt::format("{}", run->gpus), run->plan,
                           fmt::format("{} s", significant(run->measured)),
-                          fmt::format("{} s", significant(run->predicted)), percent(error_of(*run), 0), part});
+                          fmt::format("{} s", significant(run->predicted)), percent(error_of(*run), 0), part_text(*run)});
+  }
+  return table;
+}
+
+Table all_runs_table(const std::vector<sim::ValidatedRun>& runs, const std::string& source) {
+  Table table;
+  table.header = {"run", "GPUs", "plan", "measured", "predicted", "interval", "error", "longest beside computing"};
+  table.align = {Align::left,  Align::right, Align::left,  Align::right,
+                 Align::right, Align::right, Align::right, Align::left};
+  for (const sim::ValidatedRun& run : runs) {
+    if (run.label.group != source) continue;
+    table.rows.push_back({run.label.id, fmt::format("{}", run.gpus), run.plan,
+                          fmt::format("{} s", significant(run.measured)),
+                          fmt::format("{} s", significant(run.predicted)),
+                          fmt::format("{}–{}", significant(run.low), significant(run.high)),
+                          percent(error_of(run), 0), part_text(run)});
   }
   return table;
 }

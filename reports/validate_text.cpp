@@ -57,6 +57,8 @@ std::string runs_text(const sim::RunValidation& validation, const Style& style) 
   std::string text = style.bold(wrapped(runs_verdict(validation)));
   const std::string scope = runs_scope(validation);
   if (!scope.empty()) text += wrapped(scope);
+  const std::string comparison = runs_comparison(validation);
+  if (!comparison.empty()) text += wrapped(comparison);
 
   std::vector<sim::RunScore> groups = validation.groups;
   groups.push_back(validation.overall);

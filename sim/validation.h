@@ -77,6 +77,16 @@ struct ValidatedRun {
   std::string set, configuration;             // of the run
 };
 
+// Every group counted alike, whatever its number of runs; groups without predicted runs are left out.
+struct GroupComparison {
+  std::int64_t groups = 0;
+  double mean_mape = std::numeric_limits<double>::quiet_NaN();  // of the groups; NaN without one
+  // Groups that have a fair baseline (one that has not seen them), and those that err less than it.
+  std::int64_t with_fair = 0, better_than_fair = 0;
+  // Groups in which the better baseline fitted to the group itself errs by more than a tenth, and those that err less.
+  std::int64_t with_hard = 0, better_than_hard = 0;
+};
+
 struct RunValidation {
   std::vector<ValidatedRun> runs;       // by id
   std::vector<DeclinedRun> declined;    // by id
@@ -84,6 +94,7 @@ struct RunValidation {
   std::vector<RunScore> groups, gpu_classes;  // by name
   RunScore overall;
   std::vector<calibrate::IntervalFactors> interval_factors;  // that these runs support
+  GroupComparison comparison;
   // Runs of tier A and B whose tokens and experts stay whole, and how many of them were predicted.
   std::int64_t complete = 0, complete_predicted = 0;
 };

@@ -35,6 +35,15 @@ std::vector<RunScore> scores_by(const RunValidation& validation, std::string Run
   return scores;
 }
 
+// The least error of the baselines that have seen the group; NaN without one.
+double hard_baseline_error(const RunScore& group) {
+  double least = std::nan("");
+  for (const auto& [name, baseline] : group.errors.baselines) {
+    if (name != fair_baseline) least = std::fmin(least, baseline.mape);  // ignores NaN
+  }
+  return least;
+}
+
 bool is_complete(const RunLabel& label) {
   return label.keeps_tokens_whole && (label.tier == "A" || label.tier == "B");
 }
@@ -57,6 +66,30 @@ RunScore score_of(const std::vector<const ValidatedRun*>& runs) {
   score.fair_skill =
       fair == score.errors.baselines.end() ? std::nan("") : skill_over(score.errors.mape, fair->second.mape);
   return score;
+}
+
+GroupComparison compare_groups(const std::vector<RunScore>& groups) {
+  constexpr double hard_to_know = 0.1;  // a constant that errs by less knows nearly all that the group tells
+  GroupComparison comparison;
+  double sum = 0;
+  for (const RunScore& group : groups) {
+    const double error = group.errors.mape;
+    if (group.errors.points == 0) continue;
+    ++comparison.groups;
+    sum += error;
+    const auto fair = group.errors.baselines.find(fair_baseline);
+    if (fair != group.errors.baselines.end() && !std::isnan(fair->second.mape)) {
+      ++comparison.with_fair;
+      if (error < fair->second.mape) ++comparison.better_than_fair;
+    }
+    const double hard = hard_baseline_error(group);
+    if (hard > hard_to_know) {
+      ++comparison.with_hard;
+      if (error < hard) ++comparison.better_than_hard;
+    }
+  }
+  if (comparison.groups > 0) comparison.mean_mape = sum / static_cast<double>(comparison.groups);
+  return comparison;
 }
 
 GroupScore pooled_score(const Validation& validation) {
@@ -95,6 +128,7 @@ void fill_scores(RunValidation& validation) {
     if (is_complete(run.label)) ++validation.complete;
   }
   validation.overall = named_score("overall", all, static_cast<std::int64_t>(validation.declined.size()));
+  validation.comparison = compare_groups(validation.groups);
 }
 
 }  // namespace foretrain::sim::studies

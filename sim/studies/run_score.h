@@ -11,6 +11,9 @@ namespace foretrain::sim::studies {
 // and declined runs are complete.
 void fill_scores(RunValidation& validation);
 
+// Of the scores of groups.
+[[nodiscard]] GroupComparison compare_groups(const std::vector<RunScore>& groups);
+
 // Families and runs together, without baselines: they have none in common.
 [[nodiscard]] GroupScore pooled_score(const Validation& validation);
 

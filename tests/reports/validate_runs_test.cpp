@@ -78,6 +78,7 @@ ValidateResult example() {
   runs.groups = {score("bridge", 0, 2), score("korthikanti", 2, 0), score("megatron_lm", 0, 1)};
   runs.gpu_classes = {score("A100-80GB", 2, 0), score("GB300", 0, 2), score("H100", 0, 1)};
   runs.overall = score("overall", 2, 3);
+  runs.comparison = {1, 0.08, 1, 1, 1, 1};
   runs.complete = runs.complete_predicted = 2;
   return result;
 }

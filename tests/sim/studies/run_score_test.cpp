@@ -138,4 +138,28 @@ TEST_CASE("families and runs together have counts and errors, and no baseline in
 }
 
 }  // namespace
+RunScore scored(double error, double fair, double hard, double hard_with_bubble) {
+  RunScore score;
+  score.errors.points = 1;
+  score.errors.mape = error;
+  score.errors.baselines = {{fair_baseline, {fair, fair}},
+                            {"utilisation_of_group", {hard, hard}},
+                            {"utilisation_and_bubble_of_group", {hard_with_bubble, hard_with_bubble}}};
+  return score;
+}
+
+TEST_CASE("groups count alike, and against a constant that knows them only where it errs by more than a tenth") {
+  // Hard baselines 0.2, 0.05 (knows the group: left out), 0.15, and a first group without a fair one.
+  const std::vector<RunScore> groups = {scored(0.1, std::nan(""), 0.2, 0.3), scored(0.04, 0.05, 0.2, 0.05),
+                                        scored(0.16, 0.15, 0.15, 0.17), RunScore()};
+  const GroupComparison comparison = compare_groups(groups);
+  CHECK(comparison.groups == 3);
+  CHECK(comparison.mean_mape == Approx((0.1 + 0.04 + 0.16) / 3));
+  CHECK(comparison.with_fair == 2);
+  CHECK(comparison.better_than_fair == 1);
+  CHECK(comparison.with_hard == 2);
+  CHECK(comparison.better_than_hard == 1);
+  CHECK(std::isnan(compare_groups({}).mean_mape));
+}
+
 }  // namespace foretrain::sim::studies
