@@ -6,6 +6,7 @@ files beside this script (bars.json, contradicted_labels.json, left_out.json).
 import collections
 import math
 
+from left_out import inputs_digest
 from evidence import (FAIR, HARD, decimal, joined, load, mape, mean, median, percent, rank_correlation, select,
                       stated_runs, table, tau_b)
 
@@ -314,8 +315,9 @@ def left_out_section():
             "again, held by their priors: to all sources, and to all but the one that is then predicted. vtrain_multi is "
             "never fitted on. Mean errors; *fair* is the baseline above.\n\n" +
             table(["source", "runs", "shipped", "fitted to all", "left out", "fair"], rows) +
-            f"\nFrom inputs with digest {stored['inputs']}. Predictions follow the constants to first order (finite "
-            "differences of the logarithm).\n")
+            f"\nPredictions follow the constants to first order (finite differences of the logarithm). Inputs "
+            f"{stored['inputs']}" + (", as shipped.\n" if stored["inputs"] == inputs_digest() else
+                                     "; **shipped data has changed since** (`tests/accuracy/run FORETRAIN --left-out`).\n"))
 
 
 def worst_section(runs):

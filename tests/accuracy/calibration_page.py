@@ -36,6 +36,15 @@ def numbers_of(data):
             if isinstance(value, (int, float)) and not isinstance(value, bool) and "spread" not in key}
 
 
+def count(value):
+    """Of the numbers in a list or object."""
+    if isinstance(value, dict):
+        return sum(map(count, value.values()))
+    if isinstance(value, list):
+        return sum(map(count, value))
+    return int(isinstance(value, (int, float)))
+
+
 def spread_of(data):
     for key in ("relative_spread", "achieved_spread"):
         if key in data:
@@ -45,9 +54,8 @@ def spread_of(data):
 
 def sources_of(data):
     """Names of the measured runs or curves that the words of the source name."""
-    words = data.get("fitted_on", data["source"])
-    words = "; ".join(words) if isinstance(words, list) else words
-    return [entry for entry in load("calibration_sources.json")["sources"] if re.search(entry["words"], words, re.IGNORECASE)]
+    return [entry for entry in load("calibration_sources.json")["sources"]
+            if re.search(entry["words"], data["source"], re.IGNORECASE)]
 
 
 def shared_by(data):
@@ -61,16 +69,19 @@ def shared_by(data):
 
 def value_cell(data):
     if "value" in data:
-        return f"{number(data['value'])} {data.get('unit', '')}".strip()
-    lists = [key for key, value in data.items() if isinstance(value, list)]
+        unit = data.get("unit", "")
+        return f"{number(data['value'])} {unit if unit not in ('1', '0/1', 'fraction') else ''}".strip()
     cell = ", ".join(f"{key} {number(value)}" for key, value in numbers_of(data).items())
-    return cell + (" (and " + ", ".join(lists) + ")" if lists else "")
+    tables = [f"{key} ({count(value)} numbers)" for key, value in data.items() if count(value) > 0
+              and isinstance(value, (list, dict)) and not (isinstance(value, dict) and "source" in value)]
+    return ", ".join(filter(None, [cell] + tables))
 
 
-def plausibility(file, place, data, everything):
-    """What the data says of it, else what other files of the kind have in the same place."""
-    if "plausibility" in data:
-        return data["plausibility"]
+def plausibility(kind, file, place, data, everything):
+    """What calibration_sources.json says of it, else what other files of the kind have in the same place."""
+    said = load("calibration_sources.json")["plausible"].get("/".join([kind, file, ".".join(place)]))
+    if said:
+        return said
     key = "value" if "value" in data else "sustained" if "sustained" in data else None
     if key is None:
         return "–"
@@ -91,7 +102,7 @@ def section(kind, title):
         if provenance == "fitted" or (provenance is None and FITTED.search(data["source"])):
             name = ".".join(place[1:] if place[:1] == ["values"] else place) or "whole file"
             rows.append([f"`{file}`", f"`{name}`", value_cell(data), spread_of(data), shared_by(data),
-                         plausibility(file, place, data, everything), data["source"]])
+                         plausibility(kind, file, place, data, everything), data["source"]])
         else:
             others += 1
             if FITTED.search(data["source"]):
