@@ -57,6 +57,8 @@ struct GradientExchange {
   double seconds = 0;           // in which at least one collective moves data or settles its latency
   double backward_seconds = 0;  // of the last micro-batch, which is what they overlap with
   std::string over;             // "25 Gb/s tcp between 2 nodes", "nvlink_pairs inside the node"
+  bool overlaps = true;         // some of it moves before the last backward pass has ended
+  bool has_parameters = false;  // sharded ones are gathered too, in bytes and seconds
 };
 
 // How far the 5 % and 95 % quantiles lie from a value, in natural logarithms, both positive.

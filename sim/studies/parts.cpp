@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "sim/layout.h"
 #include "sim/mixture.h"
+#include "sim/stack_choice.h"
 #include "sim/strategies/chunk.h"
 #include "sim/strategies/memory_advice.h"
 
@@ -180,6 +181,9 @@ GradientExchange gradient_exchange(const Replayed& replayed) {
   const Program& program = job.programs[job.instances[replayed.instance].program];
   std::vector<std::pair<double, double>> intervals;
   double pushed = 0;  // to servers, of which as much is pulled; sums inside a node come before
+  double backward_end = 0;
+  // Where nothing is sharded, compressed gradients are what is gathered.
+  const bool is_sharded = chosen_sharding(run.scenario().plan, run.stack()) != "none";
   for (std::size_t i = 0; i < program.activities.size(); ++i) {
     const SpanIndex at = timeline.first_of[replayed.instance] + static_cast<SpanIndex>(i);
     const Activity& activity = program.activities[i];
@@ -188,6 +192,7 @@ GradientExchange gradient_exchange(const Replayed& replayed) {
       const CollectiveSpan& span = timeline.collectives[timeline.collective_of[at]];
       const Group& group = job.groups[job.instances[replayed.instance].group_of_communicator[activity.communicator]];
       intervals.emplace_back(span.all_arrived, span.finish);
+      if (is_sharded && activity.collective == calibrate::CollectiveKind::all_gather) exchange.has_parameters = true;
       if (activity.collective == calibrate::CollectiveKind::push) pushed += activity.bytes.value;
       if (calibrate::is_with_servers(activity.collective)) continue;
       exchange.bytes +=
@@ -197,8 +202,12 @@ GradientExchange gradient_exchange(const Replayed& replayed) {
       exchange.backward_seconds = 0;  // an earlier micro-batch's
     } else if (activity.category == Category::backward) {
       exchange.backward_seconds += timeline.spans[at].finish - timeline.spans[at].start;
+      backward_end = std::max(backward_end, timeline.spans[at].finish);
     }
   }
+  exchange.overlaps = std::any_of(intervals.begin(), intervals.end(), [&](const std::pair<double, double>& interval) {
+    return interval.first < backward_end;
+  });
   exchange.seconds = covered_seconds(std::move(intervals));
   if (pushed > 0) exchange.bytes = pushed;
   if (cluster.nodes > 1) {

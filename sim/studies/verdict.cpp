@@ -179,14 +179,22 @@ class Judge {
 
   static bool is_slower(const AlternativeAnswer& option) { return option.gain_interval.high < 1; }
 
+  // What computes while gradients move.
+  static std::string beside(const GradientExchange& gradients) {
+    if (!gradients.overlaps) return "after the backward pass: nothing computes meanwhile";
+    if (gradients.has_parameters) return "in part while forward and backward passes compute";
+    return fmt::format("{} the backward pass ({}) they can hide behind",
+                       gradients.seconds > gradients.backward_seconds ? "longer than" : "less than",
+                       format_time(Seconds(gradients.backward_seconds)));
+  }
+
   void say_gradients(const AlternativeAnswer& option) {
     const GradientExchange& gradients = option.prediction.gradients;
     if (gradients.seconds <= 0) return;
-    const bool longer = gradients.seconds > gradients.backward_seconds;
-    reason(fmt::format("{}: gradients ({}) take {} per step over {}, {} the backward pass ({}) they can hide behind.",
-                       option.name, format_bytes(Bytes(gradients.bytes)), format_time(Seconds(gradients.seconds)),
-                       gradients.over, longer ? "longer than" : "less than",
-                       format_time(Seconds(gradients.backward_seconds))));
+    reason(fmt::format("{}: {} ({}) take {} per step over {}, {}.", option.name,
+                       gradients.has_parameters ? "gradients and sharded parameters" : "gradients",
+                       format_bytes(Bytes(gradients.bytes)), format_time(Seconds(gradients.seconds)), gradients.over,
+                       beside(gradients)));
   }
 
   // Why not a simpler option than `pick`, and what the others buy and cost, or that they buy nothing.

@@ -40,6 +40,17 @@ TEST_CASE("the parts of a step of any plan add up to it") {
   }
 }
 
+TEST_CASE("megatron reduces gradients after backward passes, ddp beside them") {
+  Scenario asked = gpt(8, 1, 1);
+  CHECK_FALSE(predict(asked, catalogue()).gradients.overlaps);
+  CHECK_FALSE(predict(asked, catalogue()).gradients.has_parameters);
+  asked.stack.name = "pytorch-ddp";
+  CHECK(predict(asked, catalogue()).gradients.overlaps);
+  asked.stack.name = "pytorch-fsdp";
+  asked.plan.sharding = "zero3";
+  CHECK(predict(asked, catalogue()).gradients.has_parameters);
+}
+
 TEST_CASE("tensor parallelism inside a node is faster than across nodes, where it collapses") {
   Scenario inside = gpt(16, 8, 1), across = gpt(16, 16, 1);
   across.training.global_batch = inside.training.global_batch;

@@ -91,6 +91,27 @@ TEST_CASE("nothing clearly faster: no, and why") {
   CHECK(mentions(decision, "133 ms per step over 25 Gb/s tcp between 2 nodes, longer than the backward pass (110 ms)"));
 }
 
+TEST_CASE("gradients hide behind the backward pass only where they move beside it") {
+  Decision decision;
+  decision.base = answer({"one node", 8, 1});
+  decision.alternatives = {answer({"two nodes", 16, 2, 1.04, 0.9, 1.2})};
+  GradientExchange& gradients = decision.alternatives[0].prediction.gradients;
+  gradients = {100e6, 0.133, 0.110, "25 Gb/s tcp between 2 nodes"};
+  SECTION("reduced after it") {
+    gradients.overlaps = false;
+    judge(decision);
+    CHECK(mentions(decision, "between 2 nodes, after the backward pass: nothing computes meanwhile."));
+    CHECK_FALSE(mentions(decision, "hide behind"));
+  }
+  SECTION("sharded parameters are gathered before forward passes too") {
+    gradients.has_parameters = true;
+    judge(decision);
+    CHECK(mentions(decision, "gradients and sharded parameters (95.4 MiB) take 133 ms"));
+    CHECK(mentions(decision, "in part while forward and backward passes compute."));
+    CHECK_FALSE(mentions(decision, "hide behind"));
+  }
+}
+
 TEST_CASE("slower is called slower") {
   const Decision decision = decided({{"two nodes", 16, 2, 0.6, 0.5, 0.7}}, {"one node", 8, 1});
   CHECK(decision.answer == "No");
