@@ -110,7 +110,7 @@ std::string range_words(double least, double most) {
 
 std::string run_record_words(const calibrate::RunRecord& record) {
   std::string text = fmt::format(
-      "Track record: on the {} published runs most like this ({}; {} GPUs, {} parameters) the step was off by {} (median) "
+      "on the {} published runs most like this ({}; {} GPUs, {} parameters) the step was off by {} (median) "
       "and {} (mean)",
       record.runs, printable(joined(record.alike), 200),
       range_words(static_cast<double>(record.least_gpus), static_cast<double>(record.most_gpus)),
@@ -131,14 +131,14 @@ std::string track_record_words(const sim::Prediction& prediction) {
     return "Track record: no published run like this was predicted; a measured step (--step, or \"measured\") would "
            "stand behind the answer.";
   }
-  if (!prediction.track_record) return run_record_words(*prediction.run_record);
+  if (!prediction.track_record) return "Track record: " + run_record_words(*prediction.run_record);
   const calibrate::TrackRecord& record = *prediction.track_record;
   std::string text = fmt::format(
       "Track record: on {} published speedup curves ({}) predictions were off by {:.1f} % (median) and {:.1f} % (mean), "
       "and 90 % intervals held {} of the points.",
       record.families, printable(record.kind), 100 * record.median_ape, 100 * record.mape,
       format_percent(record.coverage90));
-  if (prediction.run_record) text += ' ' + run_record_words(*prediction.run_record);
+  if (prediction.run_record) text += " And " + run_record_words(*prediction.run_record);
   return text;
 }
 

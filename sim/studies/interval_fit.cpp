@@ -15,7 +15,7 @@
 namespace foretrain::sim::studies {
 namespace {
 
-constexpr std::size_t fewest_runs = 10;
+constexpr std::size_t fewest_runs = 20;
 constexpr double held = 0.9;
 
 using Class = std::tuple<std::string, std::string, std::string, std::string>;  // family, stack, chip, scale

@@ -27,6 +27,20 @@ def contradicted():
     return {name: entry for entry in load("contradicted_labels.json")["contradicted"] for name in entry["ids"]}
 
 
+def single_source_words(runs):
+    """The headline without runs that a constant was fitted on alone."""
+    inside = {run.id for entry in load("single_source.json")["single_source"] for run in select(runs, entry["rows"])}
+    rest = [run for run in runs if run.id not in inside]
+    sources = collections.defaultdict(list)
+    for run in rest:
+        sources[run.source].append(run)
+    constants = "; ".join(entry["constant"] for entry in load("single_source.json")["single_source"])
+    return (f"In {len(inside)} of these runs a constant was fitted that no other source bears out ({constants}). Without "
+            f"them: {len(rest)} runs, median {percent(median([abs(run.error) for run in rest]))}, mean "
+            f"{percent(mape(rest))}, mean over {len(sources)} sources "
+            f"{percent(mean([mape(own) for own in sources.values()]))}.\n\n")
+
+
 def verdict(result, families, runs):
     all_runs, curves = result["overall"], families["overall"]
     return (
@@ -35,7 +49,8 @@ def verdict(result, families, runs):
         f"over {all_runs['groups']} sources is {percent(all_runs['mean_of_groups'])}. Better than one utilisation fitted "
         f"to all other sources in {all_runs['groups_better_than_fair']} of {all_runs['groups_with_fair']}. Speedups of "
         f"{curves['predicted']} scaling curves: median {percent(curves['median_ape'])}, mean {percent(curves['mape'])}.** "
-        f"Of {all_runs['rows']} published runs {all_runs['unsupported']} are declined by their class, below.\n\n"
+        f"Of {all_runs['rows']} published runs {all_runs['unsupported']} are declined by their class, below.\n\n" +
+        single_source_words(runs) +
         "Errors are |predicted / measured − 1|, of the step time for runs and of the speedup over the smallest count for "
         "curves; bias is the mean with its sign. Every number here is from what `foretrain validate` says of the corpora in "
         "`tests/truth`; simulated rows are not in them (the 720 single-node rows that vTrain published obey "

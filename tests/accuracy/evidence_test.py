@@ -59,6 +59,11 @@ class Runs(unittest.TestCase):
             wanted = {name: text if isinstance(text, list) else [text] for name, text in stated.items()}
             self.assertTrue(any(all(row[name] in texts for name, texts in wanted.items()) for row in rows), bar["name"])
 
+    def test_single_sources_name_rows(self):
+        rows = evidence.stated_runs()
+        for entry in evidence.load("single_source.json")["single_source"]:
+            self.assertIn(entry["rows"]["file"], {row["file"] for row in rows})
+
     def test_contradicted_rows_exist(self):
         known = {row["id"] for row in evidence.stated_runs()}
         self.assertLessEqual(set(accuracy_page.contradicted()), known)

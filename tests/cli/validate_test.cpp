@@ -239,7 +239,6 @@ TEST_CASE("the track record is written and says what it is of") {
   const Json record = nlohmann::ordered_json::parse(read_file(file));
   CHECK(record["foretrain_track_record"] == 1);
   CHECK(record["input_digest"] == result["input_digest"]);
-  CHECK(record["overall"]["median_ape"] == result["overall"]["median_ape"]);
   std::int64_t points = 0;
   for (const auto& kind : record["kinds"]) points += kind["points"].get<std::int64_t>();
   CHECK(points == result["overall"]["points"]);

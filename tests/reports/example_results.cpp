@@ -105,7 +105,9 @@ PredictResult awkward_example() {
   p.epoch_time = unknown("s", "training.dataset_samples is not stated");
   p.run_time = unknown("s", "training.dataset_samples is not stated");
   p.extrapolating = true;
-  p.track_record = calibrate::TrackRecord{"InfiniBand or RoCE", 129, 392, 0.0368, 0.0664, 0.95};
+  p.track_record = calibrate::TrackRecord{"InfiniBand or RoCE", 129, 392, 4096, 0.0368, 0.0664, 0.95};
+  p.run_record = calibrate::RunRecord{{"whole copies", "V100", "pytorch-ddp"}, 12, 3, 11, 8, 64, 1.1e8, 1.5e9, 0.04, 0.061,
+                                      0.7, {"2 × their most GPUs"}};
   p.warnings = {"extrapolating: 16 GPUs are more than the 8 of any measured table",
                 "the machine is retired (2025-09-30); its successor is \x1b[1mND96"};
   return result;
@@ -155,7 +157,7 @@ DecideResult decide_example() {
   sixteen.odds_faster_than_base = 1;
   sixteen.independent_runs = unknown("samples/s", "not asked for");
 
-  four.prediction.track_record = calibrate::TrackRecord{"single node", 156, 396, 0.035, 0.073, 0.9};
+  four.prediction.track_record = calibrate::TrackRecord{"single node", 156, 396, 16, 0.035, 0.073, 0.9};
   d.alternatives = {four, sixteen};
   return {head("decide"), resnet(), d};
 }

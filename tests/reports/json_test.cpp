@@ -55,7 +55,7 @@ TEST_CASE("the prediction carries the contract's keys, step_time once") {
   CHECK(keys(prediction) ==
         std::vector<std::string>{"step_time", "throughput", "speedup", "efficiency", "breakdown", "one_gpu_fits",
                                  "sharding", "memory", "cost", "energy", "cost_per_hour", "epoch_time", "run_time", "data_parallel", "accumulation",
-                                 "global_batch", "nodes", "binding", "track_record", "extrapolating", "warnings", "parameters",
+                                 "global_batch", "nodes", "binding", "track_record", "run_record", "extrapolating", "warnings", "parameters",
                                  "events"});
   CHECK(count_key(prediction, "step_time") == 1);
   CHECK(keys(prediction["step_time"]) == std::vector<std::string>{"value", "low", "high", "unit", "provenance"});

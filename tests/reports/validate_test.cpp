@@ -105,7 +105,7 @@ TEST_CASE("every form of a validation is as reviewed") {
   check_golden("validate.csv", csv(example()));
   check_golden("validate.md", markdown(example()));
   check_golden("validate.json", json_text(result_json(example())));
-  check_golden("track_record.json", json_text(track_record_json(example())));
+  check_golden("track_record.json", track_record_text(example()));
 }
 
 TEST_CASE("the verdict on a validation comes first") {

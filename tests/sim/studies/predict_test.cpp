@@ -145,10 +145,10 @@ TEST_CASE("cost follows price and time, and an unknown price stays unknown") {
 }
 
 TEST_CASE("beyond the evidence the answer says so") {
-  const Scenario large = scenario("resnet50", "Standard_ND96amsr_A100_v4", 2048, 64, Precision::fp16);
+  const Scenario large = scenario("resnet50", "Standard_ND96amsr_A100_v4", 8192, 64, Precision::fp16);
   const Prediction prediction = predict(large, catalogue());
   CHECK(prediction.extrapolating);
-  CHECK(warns(prediction, "2048 GPUs are 2.0 × the largest job"));
+  CHECK(warns(prediction, "8192 GPUs are 2.0 × the largest job"));
   const Scenario small = scenario("bert-base", "Standard_ND96amsr_A100_v4", 8, 8, Precision::fp16);
   CHECK_FALSE(warns(predict(small, catalogue()), "the largest job"));
 }
