@@ -83,6 +83,7 @@ const std::vector<StackKey>& keys() {
       {"server_bytes_per_second", {1e6, 1e15}},
       {"server_network_share", positive_fraction},
       // how sure
+      {"repeat_spread", spread},
       {"unmodelled_spread", spread},
       {"scaling_loss_floor", spread},
       {"scaling_loss_slope", spread},

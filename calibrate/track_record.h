@@ -28,7 +28,7 @@ struct PredictedRun {
   RunTraits traits;
   double error = 0;           // predicted / measured − 1
   double baseline_error = 0;  // that of one utilisation fitted to the other sources; NaN = it has none
-  bool held = false;          // the 90 % interval held the measured step
+  bool held = false;          // a 90 % interval that had not seen its source held the measured step
 };
 
 // Those of all files. Throw Error for a file that is none.

@@ -100,11 +100,15 @@ std::string warnings_with_numbers(const sim::Decision& decision, const Style& st
   return warning_section(lines, style);
 }
 
-// Whose track record is quoted: the recommendation's, or else that of the first option of several GPUs.
+// Whose track record is quoted: the recommendation's or else today's, and of one GPU that of the first other option.
 const sim::AlternativeAnswer& quoted_option(const sim::Decision& decision) {
   if (decision.recommended >= 0) return decision.alternatives[static_cast<std::size_t>(decision.recommended)];
+  const auto has_one = [](const sim::AlternativeAnswer& option) {
+    return option.prediction.track_record || option.prediction.run_record;
+  };
+  if (has_one(decision.base)) return decision.base;
   for (const sim::AlternativeAnswer& option : decision.alternatives) {
-    if (option.prediction.track_record) return option;
+    if (option.prediction.memory.fits && has_one(option)) return option;
   }
   return decision.base;
 }

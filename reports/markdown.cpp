@@ -121,6 +121,7 @@ std::string markdown(const PredictResult& result) {
   text += fmt::format("**{}** {}\n\n", markdown_text(headline(result.scenario, prediction)), markdown_text(bound_and_fit(prediction)));
   text += fmt::format("{}; {}.\n\n", markdown_text(cluster_words(result.scenario, prediction)),
                       markdown_text(training_words(result.scenario, prediction)));
+  text += fmt::format("{}\n\n", markdown_text(track_record_words(prediction)));
   text += fmt::format("Cost and energy are {}; intervals are 90 %.\n\n", cost_basis(result.scenario));
   text += quantity_table(prediction) + list("Warnings", prediction.warnings);
   return text + parameter_table(prediction) + term_table(prediction) + footer(result.head);

@@ -119,7 +119,7 @@ std::string run_record_words(const calibrate::RunRecord& record) {
   if (!std::isnan(record.skill)) {
     text += fmt::format(", skill {:.2f} over one utilisation fitted on other sources", record.skill);
   }
-  text += fmt::format("; 90 % intervals held {} of them.", record.held);
+  text += fmt::format("; 90 % intervals that had not seen their sources held {} of the {}.", record.held, record.runs);
   if (!record.beyond.empty()) text += fmt::format(" This answer goes beyond them: {}.", joined(record.beyond));
   return text;
 }
@@ -128,8 +128,8 @@ std::string run_record_words(const calibrate::RunRecord& record) {
 
 std::string track_record_words(const sim::Prediction& prediction) {
   if (!prediction.track_record && !prediction.run_record) {
-    return "Track record: no published run like this was predicted; a measured step (--step, or \"measured\") would "
-           "stand behind the answer.";
+    return "Track record: no published run like this was predicted; what stands behind the answer is a measured step, "
+           "where one is given.";
   }
   if (!prediction.track_record) return "Track record: " + run_record_words(*prediction.run_record);
   const calibrate::TrackRecord& record = *prediction.track_record;

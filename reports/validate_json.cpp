@@ -162,12 +162,11 @@ Json predicted_run_json(const sim::ValidatedRun& run) {
   const calibrate::RunTraits& traits = run.traits;
   const auto baseline = run.baselines.find("utilisation_of_others");
   const bool has_baseline = baseline != run.baselines.end() && std::isfinite(baseline->second);
-  const bool held = run.low <= run.measured && run.measured <= run.high;
   return {run.label.id,
           run.label.group,
           rounded(run.predicted / run.measured - 1),
           has_baseline ? Json(rounded(baseline->second / run.measured - 1)) : Json(""),
-          held,
+          run.held_left_out,
           traits.family,
           traits.stack,
           traits.chip,

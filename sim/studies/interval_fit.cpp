@@ -3,12 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
-#include <limits>
 #include <map>
 #include <set>
 #include <string>
 #include <tuple>
-#include <utility>
 
 #include "sim/studies/scaling_interval.h"
 
@@ -16,7 +14,6 @@ namespace foretrain::sim::studies {
 namespace {
 
 constexpr std::size_t fewest_runs = 20;
-constexpr double held = 0.9;
 
 using Class = std::tuple<std::string, std::string, std::string, std::string>;  // family, stack, chip, scale
 
@@ -24,23 +21,6 @@ std::vector<Class> classes_of(const calibrate::RunTraits& traits) {
   return {{traits.family, traits.stack, traits.chip, calibrate::scale_of(traits)},
           {traits.family, traits.stack, traits.chip, ""},
           {traits.family, traits.stack, "", ""}};
-}
-
-// The shortest interval around zero that holds ⌈0.9 (n + 1)⌉ of the deviations, as distances below and above.
-std::pair<double, double> shortest_interval(std::vector<double> deviations) {
-  std::sort(deviations.begin(), deviations.end());
-  const std::size_t n = deviations.size();
-  const auto wanted = static_cast<std::size_t>(std::ceil(held * static_cast<double>(n + 1)));
-  const std::size_t count = std::min(n, wanted);
-  std::pair<double, double> best{0, 0};
-  double shortest = std::numeric_limits<double>::infinity();
-  for (std::size_t first = 0; first + count <= n; ++first) {
-    const double below = std::max(0.0, -deviations[first]), above = std::max(0.0, deviations[first + count - 1]);
-    if (below + above >= shortest) continue;
-    shortest = below + above;
-    best = {below, above};
-  }
-  return best;
 }
 
 }  // namespace
@@ -55,7 +35,7 @@ std::vector<calibrate::IntervalFactors> fit_interval_factors(const std::vector<c
   for (const auto& [one, own] : deviations) {
     if (own.size() < fewest_runs) continue;
     const auto& [family, stack, chip, scale] = one;
-    const auto [below, above] = shortest_interval(own);
+    const auto [below, above] = shortest_margins(own);
     all.push_back({family, stack, chip, scale, static_cast<std::int64_t>(own.size()), below, above});
   }
   return all;

@@ -109,6 +109,36 @@ RunRecord record_of(const std::vector<const PredictedRun*>& runs) {
   return record;
 }
 
+// How far `asked` lies beyond `most`, in units of the range from `least` to it (of a doubling at least), in logarithms.
+double distance_beyond(double asked, double least, double most) {
+  if (asked <= most || least <= 0) return 0;
+  return std::log(asked / most) / std::max(std::log(2.0), std::log(most / least));
+}
+
+struct Neighbours {
+  std::vector<std::string> alike;
+  std::vector<const PredictedRun*> runs;
+};
+
+// Those of the narrowest ring that holds enough.
+Neighbours neighbours(const std::vector<PredictedRun>& all, const RunTraits& traits) {
+  const std::string kind = kind_of_plan(traits);
+  std::vector<const PredictedRun*> alike;
+  for (const PredictedRun& run : all) {
+    if (run.traits.family == traits.family && kind_of_plan(run.traits) == kind) alike.push_back(&run);
+  }
+  for (const Ring& ring : rings_around(traits)) {
+    Neighbours near;
+    std::copy_if(alike.begin(), alike.end(), std::back_inserter(near.runs),
+                 [&](const PredictedRun* run) { return ring.holds(run->traits); });
+    if (near.runs.size() < std::min(fewest_runs, alike.size())) continue;
+    near.alike = {kind};
+    near.alike.insert(near.alike.end(), ring.alike.begin(), ring.alike.end());
+    return near;
+  }
+  return {};
+}
+
 }  // namespace
 
 std::string kind_of_plan(const RunTraits& traits) {
@@ -120,26 +150,27 @@ std::string kind_of_plan(const RunTraits& traits) {
 }
 
 std::optional<RunRecord> nearest_runs(const std::vector<PredictedRun>& all, const RunTraits& traits) {
-  const std::string kind = kind_of_plan(traits);
-  std::vector<const PredictedRun*> alike;
-  for (const PredictedRun& run : all) {
-    if (run.traits.family == traits.family && kind_of_plan(run.traits) == kind) alike.push_back(&run);
-  }
-  if (alike.empty()) return std::nullopt;
-  for (const Ring& ring : rings_around(traits)) {
-    std::vector<const PredictedRun*> inside;
-    std::copy_if(alike.begin(), alike.end(), std::back_inserter(inside),
-                 [&](const PredictedRun* run) { return ring.holds(run->traits); });
-    if (inside.size() < std::min(fewest_runs, alike.size())) continue;
-    RunRecord record = record_of(inside);
-    record.alike = {kind};
-    record.alike.insert(record.alike.end(), ring.alike.begin(), ring.alike.end());
-    add_strangers(record, inside, traits);
-    add_beyond(record, "GPUs", static_cast<double>(traits.gpus), static_cast<double>(record.most_gpus));
-    add_beyond(record, "parameters", traits.parameters, record.most_parameters);
-    return record;
-  }
-  return std::nullopt;
+  const Neighbours near = neighbours(all, traits);
+  if (near.runs.empty()) return std::nullopt;
+  RunRecord record = record_of(near.runs);
+  record.alike = near.alike;
+  add_strangers(record, near.runs, traits);
+  add_beyond(record, "GPUs", static_cast<double>(traits.gpus), static_cast<double>(record.most_gpus));
+  add_beyond(record, "parameters", traits.parameters, record.most_parameters);
+  return record;
+}
+
+std::optional<StepMargins> margins_beyond(const std::vector<PredictedRun>& all, const RunTraits& traits) {
+  const auto record = nearest_runs(all, traits);
+  if (!record || record->beyond.empty()) return std::nullopt;
+  std::vector<double> deviations;
+  for (const PredictedRun* run : neighbours(all, traits).runs) deviations.push_back(-std::log1p(run->error));
+  const StepMargins held = shortest_margins(std::move(deviations));
+  const double gpus = distance_beyond(static_cast<double>(traits.gpus), static_cast<double>(record->least_gpus),
+                                      static_cast<double>(record->most_gpus));
+  const double parameters = distance_beyond(traits.parameters, record->least_parameters, record->most_parameters);
+  const double growth = std::sqrt(1 + std::max(gpus, parameters));
+  return StepMargins{held.below * growth, held.above * growth};
 }
 
 }  // namespace foretrain::sim::studies

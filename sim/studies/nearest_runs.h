@@ -15,6 +15,7 @@
 
 #include "calibrate/run_traits.h"
 #include "calibrate/track_record.h"
+#include "sim/studies/scaling_interval.h"
 
 namespace foretrain::sim::studies {
 
@@ -24,5 +25,12 @@ namespace foretrain::sim::studies {
 // Nothing where no run of that family and kind of plan was measured.
 [[nodiscard]] std::optional<calibrate::RunRecord> nearest_runs(const std::vector<calibrate::PredictedRun>& all,
                                                                const calibrate::RunTraits& traits);
+
+// What an answer beyond the evidence has to allow for at least: the shortest interval of ln(measured / predicted) that held
+// 90 % of its nearest runs (all of few), times √(1 + d / r), where d is how far it lies beyond their most GPUs or
+// parameters, and r the range that they span, in logarithms: deviations grow with the distance as those of a random walk.
+// Nothing where the answer is not beyond them.
+[[nodiscard]] std::optional<StepMargins> margins_beyond(const std::vector<calibrate::PredictedRun>& all,
+                                                        const calibrate::RunTraits& traits);
 
 }  // namespace foretrain::sim::studies

@@ -50,10 +50,14 @@ std::optional<LogMargins> learnt_margins(const Replayed& replayed, const LogMarg
   const Run& run = *replayed.main.run;
   const auto factors = calibrate::factors_for(catalogue.interval_factors(), traits_of(run));
   if (!factors) return std::nullopt;
-  const double repeat = run.stack().at("step_jitter").value;
+  const double repeat = run.stack().at("repeat_spread").value;
   // A rate lies above its value where the time lies below.
-  return LogMargins{step_margins(of_parameters.below / half_width_90(), factors, repeat).above,
-                    step_margins(of_parameters.above / half_width_90(), factors, repeat).below};
+  LogMargins margins{step_margins(of_parameters.below / half_width_90(), factors, repeat).above,
+                     step_margins(of_parameters.above / half_width_90(), factors, repeat).below};
+  if (const auto beyond = margins_beyond(catalogue.predicted_runs(), traits_of(run))) {
+    margins = {std::max(margins.below, beyond->above), std::max(margins.above, beyond->below)};
+  }
+  return margins;
 }
 
 // Of a rate, from a sample of the times (relative to that of the value) that stand behind it.

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <limits>
 
 #include "sim/studies/shares.h"
 
@@ -30,6 +32,19 @@ StepMargins step_margins(double log_spread, const std::optional<calibrate::Inter
   const double normal = half_width_90(), least = normal * repeat_spread;
   return {std::max(least, (factors ? factors->below : normal) * log_spread),
           std::max(least, (factors ? factors->above : normal) * log_spread)};
+}
+
+StepMargins shortest_margins(std::vector<double> deviations) {
+  constexpr double held = 0.9;
+  std::sort(deviations.begin(), deviations.end());
+  const std::size_t n = deviations.size();
+  const std::size_t count = std::min(n, static_cast<std::size_t>(std::ceil(held * static_cast<double>(n + 1))));
+  StepMargins best{std::numeric_limits<double>::infinity(), 0};
+  for (std::size_t first = 0; first + count <= n; ++first) {
+    const StepMargins margins{std::max(0.0, -deviations[first]), std::max(0.0, deviations[first + count - 1])};
+    if (margins.below + margins.above < best.below + best.above) best = margins;
+  }
+  return best;
 }
 
 LogMargins together(const LogMargins& a, const LogMargins& b) {

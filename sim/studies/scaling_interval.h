@@ -9,6 +9,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/quantity.h"
 #include "calibrate/interval_factors.h"
@@ -35,6 +36,9 @@ struct StepMargins {
 };
 [[nodiscard]] StepMargins step_margins(double log_spread, const std::optional<calibrate::IntervalFactors>& factors,
                                        double repeat_spread);
+
+// The shortest interval around zero that holds ⌈0.9 (n + 1)⌉ of n deviations, or all of them where that is more.
+[[nodiscard]] StepMargins shortest_margins(std::vector<double> deviations);
 
 // Margins of a value with two independent causes.
 [[nodiscard]] LogMargins together(const LogMargins& a, const LogMargins& b);

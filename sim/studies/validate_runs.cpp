@@ -133,7 +133,7 @@ ValidatedRun predict_run(const LlmRun& run, const calibrate::Catalogue& catalogu
 
   ValidatedRun validated = unpredicted(run);
   validated.log_spread = log_spread(effects);
-  validated.repeat_spread = ready.stack().at("step_jitter").value;
+  validated.repeat_spread = ready.stack().at("repeat_spread").value;
   validated.traits = traits_of(ready);
   const StepMargins margins =
       step_margins(validated.log_spread,

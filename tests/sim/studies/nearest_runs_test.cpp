@@ -62,6 +62,21 @@ TEST_CASE("an answer far from all runs says by how much and in what") {
   CHECK(other->beyond == std::vector<std::string>{"none on H100", "none in fp8"});
 }
 
+TEST_CASE("beyond the evidence an interval holds its nearest runs, and grows with the distance") {
+  CHECK_FALSE(margins_beyond(published(), like_published(512, 175e9)));
+  RunTraits elsewhere = like_published(64, 175e9);
+  elsewhere.chip = "H100";
+  // Of six runs ⌈0.9 · 7⌉ = 7, so all: predicted up to 12 % too slow, which is ln 1.12 below.
+  const auto near = margins_beyond(published(), elsewhere);
+  REQUIRE(near);
+  CHECK(near->below == Approx(std::log(1.12)));
+  CHECK(near->above == 0);
+  // 16,384 GPUs are ln 8 beyond 2,048; the runs span ln 32 from 64 on.
+  const auto far = margins_beyond(published(), like_published(16384, 175e9));
+  REQUIRE(far);
+  CHECK(far->below == Approx(std::sqrt(1 + std::log(8.0) / std::log(2048.0 / 64)) * std::log(1.12)));
+}
+
 TEST_CASE("bf16 runs are as wide as fp16 runs") {
   RunTraits traits = like_published(512, 175e9);
   traits.precision = "bf16";
