@@ -55,11 +55,6 @@ std::uint32_t instance_of(const Timeline& timeline, const Job& job, SpanIndex sp
 
 }  // namespace
 
-std::uint32_t last_instance(const Job& job, const Timeline& timeline) {
-  static_cast<void>(job);
-  return timeline.longest.instance;
-}
-
 CriticalKinds critical_kinds(const Job& job, const Timeline& timeline) {
   CriticalKinds kinds;
   const double begin_of_step = timeline.longest.begin;

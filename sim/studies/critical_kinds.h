@@ -20,10 +20,7 @@ struct CriticalKinds {
   std::map<std::string, double> communication_by_purpose;
 };
 
-// Walks back from the last finish over released_by.
+// Walks back from the end of the longest step over released_by.
 [[nodiscard]] CriticalKinds critical_kinds(const Job& job, const Timeline& timeline);
-
-// The instance whose activity finishes last (the first of them): whose breakdown sums to the step.
-[[nodiscard]] std::uint32_t last_instance(const Job& job, const Timeline& timeline);
 
 }  // namespace foretrain::sim::studies

@@ -94,7 +94,7 @@ std::unique_ptr<Replayed> replay_scenario(const Scenario& asked, const calibrate
     replay(result->reference);
   }
   replay(result->main);
-  result->instance = last_instance(result->main.run->job(), result->main.timeline);
+  result->instance = result->main.timeline.longest.instance;
   result->breakdown = breakdown(result->main.run->job(), result->main.timeline, result->instance);
   result->kinds = critical_kinds(result->main.run->job(), result->main.timeline);
   return result;

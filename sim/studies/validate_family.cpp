@@ -4,7 +4,6 @@
 
 #include "sim/breakdown.h"
 #include "sim/studies/anchor.h"
-#include "sim/studies/critical_kinds.h"
 #include "sim/studies/known_work.h"
 #include "sim/studies/run.h"
 #include "sim/studies/scaling_interval.h"
@@ -29,7 +28,7 @@ Outcome replayed(const Scenario& scenario, const Anchor& anchor, const calibrate
   Outcome outcome;
   outcome.step_seconds = timeline.step_seconds;
   outcome.effects = effects_of(critical_path(run.job(), timeline), timeline.step_seconds, parameters);
-  outcome.breakdown = breakdown(run.job(), timeline, last_instance(run.job(), timeline));
+  outcome.breakdown = breakdown(run.job(), timeline, timeline.longest.instance);
   outcome.unexplained = scaling_loss(run, catalogue);
   return outcome;
 }

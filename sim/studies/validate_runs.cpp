@@ -14,7 +14,6 @@
 #include "base/text.h"
 #include "base/workers.h"
 #include "sim/breakdown.h"
-#include "sim/studies/critical_kinds.h"
 #include "sim/studies/run.h"
 #include "sim/studies/run_baselines.h"
 #include "sim/studies/run_score.h"
@@ -142,7 +141,7 @@ ValidatedRun predict_run(const LlmRun& run, const calibrate::Catalogue& catalogu
   validated.predicted = timeline.step_seconds;
   validated.low = validated.predicted * std::exp(-margins.below);
   validated.high = validated.predicted * std::exp(margins.above);
-  validated.parts = breakdown(ready.job(), timeline, last_instance(ready.job(), timeline));
+  validated.parts = breakdown(ready.job(), timeline, timeline.longest.instance);
   fill_largest_part(validated);
   return validated;
 }
